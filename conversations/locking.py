@@ -1,0 +1,62 @@
+"""Locking a scope for writing: the locking statement also proves that this process still owns the workspace.
+
+Lock order everywhere: lease, run, scope (parent before child, then by id), task, messages by id, membership, setting
+and marker rows by id, outbox. The lease is share-locked by a scalar subquery in the locking statement (a join under
+FOR UPDATE would make writers of other scopes wait); SQLite has one writer, so there the read in the transaction is
+enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import BigIntegerField
+from django.db.models.expressions import RawSQL
+
+from .errors import Misdirected, NotFound
+from .models import Scope
+from .ownership import current_owner
+from .ownership.leases import workspace_resource
+
+
+def lock_scopes(workspace_id: UUID, scope_ids: Iterable[UUID]) -> dict[UUID, Scope]:
+    """The scopes' fresh rows, locked parent before child and then by id; call inside the action's transaction.
+
+    Raises `Misdirected` where the lease is not ours (any more), `NotFound` where a scope is gone.
+    """
+    owner = current_owner()
+    epoch = owner.require(workspace_id)
+    wanted = set(scope_ids)
+    children = dict(Scope.objects.filter(workspace_id=workspace_id, id__in=wanted).values_list("id", "parent_scope_id"))
+    if len(children) != len(wanted):
+        raise NotFound("This conversation does not exist.")
+    order = sorted(wanted, key=lambda scope_id: (children[scope_id] in wanted, scope_id))
+    return {scope_id: _lock(workspace_id, scope_id, epoch) for scope_id in order}
+
+
+def lock_scope(workspace_id: UUID, scope_id: UUID) -> Scope:
+    """One scope's fresh row, locked, in one statement; see `lock_scopes`."""
+    return _lock(workspace_id, scope_id, current_owner().require(workspace_id))
+
+
+def _lock(workspace_id: UUID, scope_id: UUID, epoch: int) -> Scope:
+    share = "" if connection.vendor == "sqlite" else " LOCK IN SHARE MODE"
+    lease = RawSQL(  # noqa: S611 - the only parameter is bound
+        f"(SELECT epoch FROM resource_locks WHERE resource = %s{share})",  # noqa: S608
+        [workspace_resource(workspace_id)],
+        output_field=BigIntegerField(),
+    )
+    scope = (
+        Scope.objects.select_for_update()
+        .filter(id=scope_id, workspace_id=workspace_id)
+        .annotate(lease_epoch=lease)
+        .first()
+    )
+    if scope is None:
+        raise NotFound("This conversation does not exist.")
+    if scope.lease_epoch != epoch:
+        current_owner().drop(workspace_id, epoch)
+        raise Misdirected("Another process took this workspace over.", workspace_id=str(workspace_id))
+    return scope

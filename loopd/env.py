@@ -1,0 +1,157 @@
+"""Settings from the environment: read once, validated at start, refused with the variable's name.
+
+Every process (server and `manage.py`) finds its database and secret the same way: `DATABASE_URL`, else SQLite under
+`LOOPD_HOME` (default `./.loopd`), where a generated secret key lies too.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+PROFILES = ("all", "workspace", "central")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)")
+_UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+env = environ.Env()
+
+
+def _refuse(name: str, message: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name}: {message}")
+
+
+def text(name: str, default: str) -> str:
+    return os.environ.get(name, default).strip()
+
+
+def flag(name: str, default: bool) -> bool:
+    """A boolean: 1/true/yes/on or 0/false/no/off."""
+    raw = text(name, "1" if default else "0").lower()
+    if raw in _TRUE:
+        return True
+    if raw in _FALSE:
+        return False
+    raise _refuse(name, f"{raw!r} is not a boolean; use true or false")
+
+
+def positive_int(name: str, default: int, at_most: int = 2**31 - 1) -> int:
+    raw = text(name, str(default))
+    if not re.fullmatch(r"[0-9]+", raw, re.ASCII) or not 0 < int(raw[:20]) <= at_most:
+        raise _refuse(name, f"{raw!r} is not a whole number from 1 to {at_most}")
+    return int(raw)
+
+
+def duration_s(name: str, default: str, at_most_s: float = 7 * 24 * 3600) -> float:
+    """A positive duration with a unit (`500ms`, `30s`, `5m`, `1h`), in seconds."""
+    raw = text(name, default)
+    match = _DURATION.fullmatch(raw)
+    if not match:
+        raise _refuse(name, f"{raw!r} is not a duration; write a positive number with ms, s, m or h, like 30s")
+    value = float(match[1]) * _UNIT_S[match[2]]
+    if not math.isfinite(value) or not 0 < value <= at_most_s:
+        raise _refuse(name, f"{raw!r} must be more than zero and at most {at_most_s:g} s")
+    return value
+
+
+def listed(name: str) -> list[str]:
+    return [item.strip() for item in text(name, "").split(",") if item.strip()]
+
+
+def home() -> Path:
+    """`LOOPD_HOME`, created when missing."""
+    path = Path(text("LOOPD_HOME", "") or BASE_DIR / ".loopd").resolve()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refuse("LOOPD_HOME", f"cannot make {path}: {error.strerror}") from None
+    return path
+
+
+def secret_key() -> str:
+    """`SECRET_KEY`, else one generated once under `LOOPD_HOME`, safe against two processes that start together."""
+    given = os.environ.get("SECRET_KEY")
+    if given is not None:
+        if len(given) < 32:
+            raise _refuse("SECRET_KEY", "must have at least 32 characters")
+        return given
+    path = home() / "secret_key"
+    if not path.exists():
+        draft = path.with_name(f".secret_key.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text().strip()
+
+
+def database() -> dict[str, Any]:
+    """Django's `DATABASES["default"]`."""
+    url = text("DATABASE_URL", "")
+    if not url:
+        return _sqlite(str(home() / "loopd.sqlite3"))
+    try:
+        config = dict(env.db_url_config(url))
+    except Exception as error:
+        raise _refuse("DATABASE_URL", f"cannot be read: {error}") from None
+    engine = str(config.get("ENGINE", ""))
+    if engine == "django.db.backends.sqlite3":
+        return _sqlite(str(config["NAME"]))
+    if engine == "django.db.backends.mysql" or engine == "django_tidb":
+        options = {"charset": "utf8mb4", "isolation_level": "read committed", **config.get("OPTIONS", {})}
+        return {**config, "OPTIONS": options, "CONN_MAX_AGE": 0}
+    raise _refuse(
+        "DATABASE_URL", f"{url.split(':', 1)[0]!r} is not supported; use sqlite, mysql (MariaDB, MySQL, TiDB)"
+    )
+
+
+def _sqlite(name: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": name,
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+        },
+        "CONN_MAX_AGE": 0,
+    }
+
+
+def redis_url() -> str:
+    """`REDIS_URL`, or an empty string where everything stays in process."""
+    url = text("REDIS_URL", "")
+    if url and not url.startswith(("redis://", "rediss://", "unix://")):
+        raise _refuse("REDIS_URL", f"{url!r} must begin with redis://, rediss:// or unix://")
+    return url
+
+
+def profile() -> str:
+    value = text("LOOPD_PROFILE", "all")
+    if value not in PROFILES:
+        raise _refuse("LOOPD_PROFILE", f"{value!r} is not one of {', '.join(PROFILES)}")
+    return value
+
+
+def managed_workspaces() -> frozenset[UUID]:
+    """The workspace ids of `LOOPD_MANAGED_WORKSPACES`, comma separated."""
+    found = set()
+    for item in listed("LOOPD_MANAGED_WORKSPACES"):
+        try:
+            found.add(UUID(item))
+        except ValueError:
+            raise _refuse("LOOPD_MANAGED_WORKSPACES", f"{item!r} is not a workspace id") from None
+    return frozenset(found)

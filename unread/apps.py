@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class UnreadConfig(AppConfig):
+    name = "unread"
+    verbose_name = "Unread runtime"

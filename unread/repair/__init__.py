@@ -1,0 +1,1 @@
+"""Rebuild, shadow check and reconcile: for admin and commands only."""
