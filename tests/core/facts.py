@@ -129,7 +129,7 @@ class Facts:
         scope.latest_seq = seq
         message = Message(seq, author, on_behalf_of or author, not hidden, silent, mentions)
         scope.messages[seq] = message
-        scope.versions[seq] = [(scope.rewind_generation, message)]
+        scope.versions[seq] = [(0, message)]
         events.append(self._stored(scope, message))
         if not silent and not on_behalf_of:
             events += self._advance(scope, author, seq, scope.membership(author).last_activity_read_seq)
@@ -296,6 +296,7 @@ class Facts:
             row.last_read_seq = max(row.last_read_seq, effective_from_seq - 1)
         row.last_activity_read_seq = scope.latest_activity_seq
         row.read_generation += 1
+        row.begun_generation = row.membership_generation + 1
         if scope.marker(member).seq:
             self._set_marker(scope, member, 0)
         return self._membership_changed(scope, member, begins=True)

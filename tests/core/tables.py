@@ -34,6 +34,8 @@ class Membership:
     last_activity_read_seq: int = 0
     membership_generation: int = 0
     read_generation: int = 0
+    begun_generation: int = 0
+    """The membership generation at which the member last became one of the roster. No real column, like `versions`."""
 
 
 @dataclass(slots=True)
