@@ -7,6 +7,7 @@ from .lease import ResourceLock
 from .membership import Membership, MemberState, NotificationSetting
 from .message import Message, MessageMention, MessagePart, MessageReaction
 from .registry import Harness, Operator
+from .removed import RemovedMessage
 from .repair import RepairRun
 from .run import HarnessRun
 from .scope import Scope
@@ -30,6 +31,7 @@ __all__ = [
     "MessageReaction",
     "NotificationSetting",
     "Operator",
+    "RemovedMessage",
     "RepairRun",
     "ResourceLock",
     "Scope",
