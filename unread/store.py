@@ -1,0 +1,300 @@
+"""The snapshot table: the only unread SQL, and the only module that names the table.
+
+Writing is one guarded statement per batch. A row replaces another only if its `(owner_epoch, row_version)` is greater,
+so a batch that was delayed, repeated or sent by a former owner never undoes newer rows; and nothing is written at all
+once the workspace's lease has moved on. The task shadow columns are never among the columns written here.
+
+Reading is by key only: pages of one member's rows, or the rows of known scopes. Nothing here counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from conversations.connections import database_unit
+from conversations.models import ResourceLock
+from conversations.models.scope import ScopeStatus
+from conversations.ownership import current_owner
+from conversations.ownership.leases import workspace_resource
+
+from .core.events import Level
+from .core.ports import HydrateRow, SnapshotRow
+from .core.states import CountState
+from .models import MemberScopeUnreadRuntimeSnapshot
+
+FORMAT_VERSION = 1
+"""Of the columns below; rows of another version are not read, and are replaced when their entry changes."""
+
+_TABLE = MemberScopeUnreadRuntimeSnapshot._meta.db_table
+_KEY = ("workspace_id", "member_id", "scope_id")
+_FACTS = (
+    "message_unread_count",
+    "mention_unread_count",
+    "activity_unread_count",
+    "manual_unread",
+    "manual_unread_seq",
+    "effective_from_seq",
+    "last_message_read_seq",
+    "last_activity_read_seq",
+    "latest_message_accounted_seq",
+    "latest_activity_accounted_seq",
+    "scope_message_generation",
+    "scope_activity_generation",
+    "notification_state",
+    "membership_visibility",
+    "count_state",
+    "scope_roster_generation",
+    "rewind_generation",
+    "membership_generation",
+    "read_generation",
+    "notification_generation",
+    "manual_unread_generation",
+)
+_READ = (
+    "member_id",
+    "scope_id",
+    "message_unread_count",
+    "mention_unread_count",
+    "activity_unread_count",
+    "manual_unread",
+    "manual_unread_seq",
+    "effective_from_seq",
+    "last_message_read_seq",
+    "last_activity_read_seq",
+    "latest_message_accounted_seq",
+    "latest_activity_accounted_seq",
+    "notification_state",
+    "membership_visibility",
+    "count_state",
+    "scope_roster_generation",
+    "rewind_generation",
+    "membership_generation",
+    "read_generation",
+    "notification_generation",
+    "manual_unread_generation",
+    "row_version",
+)
+SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in _READ)
+"""What `read_snapshot` takes, in its order, of the table under the alias `r`."""
+SNAPSHOT_WIDTH = len(_READ)
+SNAPSHOT_JOIN = (
+    f"LEFT JOIN {_TABLE} r ON r.workspace_id = %s AND r.member_id = m.member_id AND r.scope_id = m.scope_id "
+    f"AND r.format_version = {FORMAT_VERSION}"
+)
+"""Joins the rows of the same members to memberships under the alias `m`; its one parameter is the workspace."""
+
+_HYDRATE = f"""
+    SELECT {SNAPSHOT_COLUMNS}, s.parent_scope_id, s.status, s.roster_generation, p.status, p.roster_generation
+    FROM {_TABLE} r JOIN scopes s ON s.id = r.scope_id LEFT JOIN scopes p ON p.id = s.parent_scope_id
+    WHERE r.workspace_id = %s AND r.member_id = %s AND r.format_version = {FORMAT_VERSION}
+"""  # noqa: S608 - built of the column names above
+
+
+class LeaseMoved(Exception):
+    """The workspace has another owner (or none): this process may not write its snapshot any more."""
+
+
+class SnapshotTable:
+    """The runtime's `SnapshotStore` on SQLite, MariaDB, MySQL and TiDB."""
+
+    def load_member_page(self, workspace: int, member: int, after_scope: int, limit: int) -> Sequence[HydrateRow]:
+        with database_unit(), connection.cursor() as cursor:
+            cursor.execute(
+                f"{_HYDRATE} AND r.scope_id > %s ORDER BY r.scope_id LIMIT %s",
+                [key(workspace), key(member), key(after_scope), limit],
+            )
+            return [_hydrate_row(values) for values in cursor.fetchall()]
+
+    def load_member_scopes(self, workspace: int, member: int, scopes: Sequence[int]) -> Sequence[HydrateRow]:
+        if not scopes:
+            return []
+        places = ", ".join(["%s"] * len(scopes))
+        with database_unit(), connection.cursor() as cursor:
+            cursor.execute(
+                f"{_HYDRATE} AND r.scope_id IN ({places})",
+                [key(workspace), key(member), *map(key, scopes)],
+            )
+            return [_hydrate_row(values) for values in cursor.fetchall()]
+
+    def upsert(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
+        """Write all rows or none; `LeaseMoved` where the workspace's lease is not at `epoch` any more."""
+        if not rows:
+            return
+        moved = False
+        with database_unit():
+            with transaction.atomic():
+                moved = not _lease_stands(workspace, epoch)
+                if not moved:
+                    with connection.cursor() as cursor:
+                        cursor.execute(*_upsert(workspace, epoch, rows))
+        if moved:
+            owned = UUID(int=workspace)
+            current_owner().drop(owned, epoch)
+            raise LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
+
+
+def key(value: int) -> str:
+    """An id as every engine compares it: 32 hexadecimal digits."""
+    return f"{value:032x}"
+
+
+def id_of(value: Any) -> int:
+    """An id column's value as the runtime's integer; 0 for NULL."""
+    return int(str(value).replace("-", ""), 16) if value is not None else 0
+
+
+def read_snapshot(values: Sequence[Any]) -> SnapshotRow:
+    """A row out of the values of `SNAPSHOT_COLUMNS`."""
+    (
+        member,
+        scope,
+        messages,
+        mentions,
+        activities,
+        manual,
+        marker_seq,
+        effective_from_seq,
+        last_read_seq,
+        last_activity_read_seq,
+        message_frontier,
+        activity_frontier,
+        level,
+        visibility,
+        count_state,
+        roster_generation,
+        rewind_generation,
+        membership_generation,
+        read_generation,
+        policy_generation,
+        marker_generation,
+        row_version,
+    ) = values
+    return SnapshotRow(
+        member=id_of(member),
+        scope=id_of(scope),
+        message_unread=messages,
+        mention_unread=mentions,
+        activity_unread=activities,
+        marker_seq=marker_seq if manual else 0,
+        effective_from_seq=effective_from_seq,
+        last_read_seq=last_read_seq,
+        last_activity_read_seq=last_activity_read_seq,
+        message_frontier=message_frontier,
+        activity_frontier=activity_frontier,
+        level=Level(level),
+        active=bool(visibility & 1),
+        visible=bool(visibility & 2),
+        count_state=CountState(count_state),
+        roster_generation=roster_generation,
+        rewind_generation=rewind_generation,
+        membership_generation=membership_generation,
+        read_generation=read_generation,
+        policy_generation=policy_generation,
+        marker_generation=marker_generation,
+        row_version=row_version,
+    )
+
+
+def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
+    parent, status, roster_generation, parent_status, parent_roster_generation = values[SNAPSHOT_WIDTH:]
+    return HydrateRow(
+        snapshot=read_snapshot(values[:SNAPSHOT_WIDTH]),
+        parent=id_of(parent),
+        active=status == ScopeStatus.ACTIVE,
+        roster_generation=roster_generation,
+        parent_active=parent is None or parent_status == ScopeStatus.ACTIVE,
+        parent_roster_generation=parent_roster_generation or 0,
+    )
+
+
+def _lease_stands(workspace: int, epoch: int) -> bool:
+    """Whether the lease is still at `epoch`; share-locked until the end of the transaction where there are row locks."""
+    share = "" if connection.vendor == "sqlite" else " LOCK IN SHARE MODE"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT epoch FROM {ResourceLock._meta.db_table} WHERE resource = %s{share}",  # noqa: S608
+            [workspace_resource(UUID(int=workspace))],
+        )
+        found = cursor.fetchone()
+    return found is not None and found[0] == epoch
+
+
+_FIXED = ("format_version", "owner_epoch", "updated_at")
+_COLUMNS = (*_KEY, *_FACTS, "row_version", *_FIXED)
+
+
+def _facts(row: SnapshotRow) -> tuple[int, ...]:
+    """The values of `_FACTS`."""
+    return (
+        row.message_unread,
+        row.mention_unread,
+        row.activity_unread,
+        int(row.marker_seq > 0),
+        row.marker_seq,
+        row.effective_from_seq,
+        row.last_read_seq,
+        row.last_activity_read_seq,
+        row.message_frontier,
+        row.activity_frontier,
+        row.message_frontier,
+        row.activity_frontier,
+        int(row.level),
+        row.active | row.visible << 1,
+        int(row.count_state),
+        row.roster_generation,
+        row.rewind_generation,
+        row.membership_generation,
+        row.read_generation,
+        row.policy_generation,
+        row.marker_generation,
+    )
+
+
+def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[str, list[Any]]:
+    """The statement and its parameters; rows go in key order, so that two flushes of one workspace cannot deadlock."""
+    ordered = sorted(rows, key=lambda row: (row.member, row.scope))
+    now = timezone.now().replace(tzinfo=None)
+    owner = key(workspace)
+    if connection.vendor == "sqlite":
+        return _SQLITE, [owner, FORMAT_VERSION, epoch, now.isoformat(" "), _as_json(ordered)]
+    values = (owner, FORMAT_VERSION, epoch, now)
+    one = f"({', '.join(['%s'] * len(_COLUMNS))})"
+    parameters: list[Any] = []
+    for row in ordered:
+        parameters += (values[0], key(row.member), key(row.scope), *_facts(row), row.row_version, *values[1:])
+    return f"{_INSERT} VALUES {', '.join([one] * len(ordered))} {_MYSQL_GUARD}", parameters
+
+
+def _as_json(rows: Sequence[SnapshotRow]) -> str:
+    return json.dumps([(key(row.member), key(row.scope), *_facts(row), row.row_version) for row in rows])
+
+
+_INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"  # noqa: S608
+
+# SQLite bounds the parameters and the length of a statement; one JSON parameter has neither bound.
+_SQLITE = f"""{_INSERT}
+    SELECT %s, {", ".join(f"json_extract(value, '$[{n}]')" for n in range(2 + len(_FACTS) + 1))}, %s, %s, %s
+    FROM json_each(%s) WHERE true
+    ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in (*_FACTS, "row_version", *_FIXED))}
+    WHERE (excluded.owner_epoch, excluded.row_version) > ({_TABLE}.owner_epoch, {_TABLE}.row_version)
+"""  # noqa: S608
+
+# Assignments run from left to right and see each other's results: the version goes after everything that is guarded
+# by it, and the epoch goes last, unguarded, because it only ever grows.
+_NEWER = (
+    "VALUES(owner_epoch) > owner_epoch OR (VALUES(owner_epoch) = owner_epoch AND VALUES(row_version) > row_version)"
+)
+_MYSQL_GUARD = "ON DUPLICATE KEY UPDATE " + ", ".join(
+    [
+        *(f"{name} = IF({_NEWER}, VALUES({name}), {name})" for name in (*_FACTS, "format_version", "updated_at")),
+        f"row_version = IF({_NEWER}, VALUES(row_version), row_version)",
+        "owner_epoch = GREATEST(owner_epoch, VALUES(owner_epoch))",
+    ]
+)
