@@ -10,6 +10,7 @@ import math
 import os
 import re
 import secrets
+import socket
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -75,6 +76,16 @@ def home() -> Path:
     except OSError as error:
         raise _refuse("LOOPD_HOME", f"cannot make {path}: {error.strerror}") from None
     return path
+
+
+def listen_address() -> tuple[str, int]:
+    """Where the server listens: `LOOPD_HOST` (127.0.0.1), `PORT` (8000)."""
+    host = text("LOOPD_HOST", "127.0.0.1")
+    try:
+        socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        raise _refuse("LOOPD_HOST", f"{host!r} is not an IP address; use 127.0.0.1, or 0.0.0.0 for all") from None
+    return host, positive_int("PORT", 8000, 65_535)
 
 
 def secret_key() -> str:

@@ -1,0 +1,100 @@
+"""`manage.py prepare`: everything between an installed environment and a server that can start; safe to repeat."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import socket
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+
+from loopd import env
+
+
+class Command(BaseCommand):
+    help = (
+        "Migrates, collects static files, makes the demo workspace on first start, and says where the server will be."
+    )
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own form
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--no-demo", action="store_true", help="make no demo workspace, also on first start")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = env.listen_address()
+        _refuse_taken(host, port)
+        with _locked(env.home()):
+            _migrate(self)
+            _collect_static(self)
+            if not options["no_demo"]:
+                call_command("demo", first_start=True, stdout=self.stdout, stderr=self.stderr)
+        shown = f"[{host}]" if ":" in host else host
+        self.stdout.write(f"loopd: http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/")  # noqa: S104
+        self.stdout.flush()
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """A clear word before any work, where somebody listens already; the server's own bind stays the judge."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            other = "8001" if port == 8000 else "8000"
+            raise CommandError(
+                f"port {port} on {host} cannot be used: {error.strerror}. Stop what listens there, "
+                f"or choose another one: PORT={other} bin/run"
+            ) from None
+
+
+@contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    """Two starts on one home prepare it one after the other."""
+    handle = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _migrate(command: BaseCommand) -> None:
+    try:
+        call_command("migrate", interactive=False, verbosity=0, stdout=command.stdout, stderr=command.stderr)
+    except DatabaseError as error:
+        target = connection.settings_dict
+        where = target["NAME"] if connection.vendor == "sqlite" else f"{target['HOST'] or 'its socket'}"
+        raise CommandError(f"the database at {where} cannot be used: {error.args[-1]}") from None
+
+
+def _collect_static(command: BaseCommand) -> None:
+    """Copies static files anew whenever any source changed, which a signature of the sources tells."""
+    stamp = Path(settings.STATIC_ROOT).with_name("static.signature")
+    wanted = _signature()
+    if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).is_dir():
+        return
+    stamp.unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0, stdout=command.stdout)
+    stamp.write_text(wanted)
+
+
+def _signature() -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            seen = os.stat(storage.path(path))  # noqa: PTH116 - one call a file, many files
+            digest.update(f"{storage.path(path)}|{seen.st_size}|{seen.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
