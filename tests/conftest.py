@@ -40,7 +40,8 @@ def database(django_test_environment: None, django_db_blocker: Any) -> Iterator[
     if connections["default"].vendor == "sqlite":
         config["TEST"]["NAME"] = str(Path(_home) / f"test-{worker}.sqlite3")
     else:
-        config["TEST"]["NAME"] = f"loopd_test_{os.getpid()}_{worker}"
+        prefix = os.environ.get("LOOPD_TEST_DATABASE_PREFIX", "loopd_test")
+        config["TEST"]["NAME"] = f"{prefix}_{os.getpid()}_{worker}"
         config["TEST"]["CHARSET"] = "utf8mb4"
     with django_db_blocker.unblock():
         made = setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
