@@ -9,16 +9,20 @@ enough.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import BigIntegerField
+from django.db.models import BigIntegerField, Model, QuerySet
 from django.db.models.expressions import RawSQL
 
 from .errors import Misdirected, NotFound
 from .models import Scope
 from .ownership import current_owner
 from .ownership.leases import workspace_resource
+
+Row = TypeVar("Row", bound=Model)
 
 
 def lock_scopes(workspace_id: UUID, scope_ids: Iterable[UUID]) -> dict[UUID, Scope]:
@@ -29,10 +33,11 @@ def lock_scopes(workspace_id: UUID, scope_ids: Iterable[UUID]) -> dict[UUID, Sco
     owner = current_owner()
     epoch = owner.require(workspace_id)
     wanted = set(scope_ids)
-    children = dict(Scope.objects.filter(workspace_id=workspace_id, id__in=wanted).values_list("id", "parent_scope_id"))
-    if len(children) != len(wanted):
+    parents = dict(Scope.objects.filter(workspace_id=workspace_id, id__in=wanted).values_list("id", "parent_scope_id"))
+    if len(parents) != len(wanted):
         raise NotFound("This conversation does not exist.")
-    order = sorted(wanted, key=lambda scope_id: (children[scope_id] in wanted, scope_id))
+    # By having a parent at all, not by whether it is wanted too: the order must be one for every set of scopes.
+    order = sorted(wanted, key=lambda scope_id: (parents[scope_id] is not None, scope_id))
     return {scope_id: _lock(workspace_id, scope_id, epoch) for scope_id in order}
 
 
@@ -60,3 +65,18 @@ def _lock(workspace_id: UUID, scope_id: UUID, epoch: int) -> Scope:
         current_owner().drop(workspace_id, epoch)
         raise Misdirected("Another process took this workspace over.", workspace_id=str(workspace_id))
     return scope
+
+
+def hold(rows: QuerySet[Row]) -> list[Row]:
+    """The rows as they are now, share-locked until the transaction ends: they can be read by all and changed by none.
+
+    For facts that a write depends on without owning them, like "is still active in the parent". SQLite's one writer
+    needs no lock.
+    """
+    if connection.vendor == "sqlite":
+        return list(rows)
+    try:
+        statement, parameters = rows.query.sql_with_params()
+    except EmptyResultSet:
+        return []
+    return list(rows.model._default_manager.raw(f"{statement} LOCK IN SHARE MODE", parameters))
