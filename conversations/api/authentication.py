@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from datetime import timedelta
 from typing import Any
@@ -13,13 +12,10 @@ from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from conversations.models import ApiToken
+from conversations.models.token import token_digest
 
 _BEARER = re.compile(r"[Bb]earer +([A-Za-z0-9_\-.~+/]{1,200}=*) *")
 _TOUCH_EVERY = timedelta(minutes=5)
-
-
-def token_digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def user_of_token(token: str) -> tuple[AbstractBaseUser, ApiToken] | None:
