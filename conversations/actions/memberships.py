@@ -20,6 +20,7 @@ from ..locking import hold
 from ..models import Member, Membership, MemberState, NotificationSetting, Scope
 from ..models.membership import MembershipStatus
 from ..models.workspace import MemberStatus
+from .markers import leave_inbox
 
 
 def begin_membership(
@@ -79,7 +80,10 @@ def end_memberships(scopes: Sequence[Scope], member: Member) -> list[MembershipC
     for scope in scopes:
         if row := rows.get(scope.id):
             row.status, row.membership_generation = MembershipStatus.LEFT, row.membership_generation + 1
-            facts += _changed(scope, [row], _policies(scope, [member.id], clear_markers=False), begins=False)
+            policies = _policies(scope, [member.id], clear_markers=False)
+            if policies[member.id].marker_seq:
+                leave_inbox(scope.id, member.id)
+            facts += _changed(scope, [row], policies, begins=False)
     return facts
 
 
@@ -168,6 +172,7 @@ def _policies(scope: Scope, member_ids: list[UUID], *, clear_markers: bool) -> d
         )
         for row in marked:
             row.manual_unread, row.manual_unread_seq, row.generation = False, 0, row.generation + 1
+            leave_inbox(scope.id, row.member_id)
     return {member_id: _policy(settings.get(member_id), states.get(member_id)) for member_id in member_ids}
 
 
