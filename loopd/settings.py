@@ -148,6 +148,10 @@ LOOPD_MESSAGE_TTL_S = env.duration_s("LOOPD_MESSAGE_TTL", "24h", 365 * 24 * 3600
 MESSAGE_INLINE_BLOCKS = env.positive_int("MESSAGE_INLINE_BLOCKS", 32)
 MESSAGE_INLINE_BYTES = env.positive_int("MESSAGE_INLINE_BYTES", 65_536)
 MESSAGE_PART_BYTES = env.positive_int("MESSAGE_PART_BYTES", 262_144, 6 * 1024 * 1024)
+# TiDB refuses rows over 6 MiB; 64 KiB of that are left to the other columns.
+MESSAGE_ROW_BYTES = env.positive_int("MESSAGE_ROW_BYTES", 6 * 1024 * 1024 - 65_536)
+MESSAGE_CONTENT_BYTES = env.positive_int("MESSAGE_CONTENT_BYTES", 32 * 1024 * 1024)
+MESSAGE_RESPONSE_BYTES = env.positive_int("MESSAGE_RESPONSE_BYTES", 8 * 1024 * 1024)
 
 LOGGING = {
     "version": 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from ..content.codec import StoredJSONDecoder, StoredJSONEncoder
 from ..ids import new_id
 from .fields import ExactCharField
 from .scope import Scope
@@ -66,7 +67,7 @@ class Message(models.Model):
     human_due_at = models.DateTimeField(null=True, db_index=True)
     wake_pending = models.BooleanField(default=False)
     dispatch_pending = models.BooleanField(default=False)
-    content = models.JSONField()
+    content = models.JSONField(encoder=StoredJSONEncoder, decoder=StoredJSONDecoder)
     last_event_fingerprint = models.CharField(max_length=64, default="", blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -95,7 +96,7 @@ class MessagePart(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
-    content = models.JSONField()
+    content = models.JSONField(encoder=StoredJSONEncoder, decoder=StoredJSONDecoder)
     size_bytes = models.BigIntegerField()
 
     class Meta:
