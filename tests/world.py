@@ -125,7 +125,7 @@ class Answer:
         self.response = response
         self.status: int = response.status_code
         body = response.content
-        self.body: Any = json.loads(body) if body else None
+        self.body: Any = json.loads(body) if "json" in response.get("Content-Type", "") and body else None
 
     def __getitem__(self, key: str) -> Any:
         return self.body[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -54,6 +54,24 @@ def flag_of(request: Request, name: str) -> bool | None:
     if raw not in ("true", "false"):
         raise InvalidRequest(f"{name} must be true or false.", **{name: raw[:40]})
     return raw == "true"
+
+
+def text_of(request: Request, name: str, at_most: int) -> str:
+    """A trimmed text in a query parameter; empty where it is absent."""
+    raw = request.query_params.get(name, "").strip()
+    if len(raw) > at_most or "\x00" in raw:
+        raise InvalidRequest(f"{name} may have at most {at_most} characters.", **{name: raw[:40]})
+    return raw
+
+
+def choice_of(request: Request, name: str, choices: Iterable[str]) -> str | None:
+    """One of the choices in a query parameter; None where it is absent or empty."""
+    raw = request.query_params.get(name)
+    if not raw:
+        return None
+    if raw not in (known := list(choices)):
+        raise InvalidRequest(f"{name} must be one of {', '.join(known)}.", **{name: raw[:40]})
+    return raw
 
 
 def page(
