@@ -1,4 +1,4 @@
-"""Human-visible: which messages people see, count and summarise. One predicate in Python, the same one for the database.
+"""Human-visible: which messages people see. One predicate in Python, and the same one for the database.
 
 Hidden messages take a seq like any other, never count as unread and never touch the visible summary.
 """

@@ -1,0 +1,204 @@
+"""Sending a message: the append, with everything that belongs into its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from ..access import ScopeAccess, acting_as, member_scope, require_posting, see_scope
+from ..agentue.text import plain_text
+from ..agentue.values import JsonObject
+from ..backpressure import require_capacity
+from ..errors import Forbidden, InvalidRequest, NotFound
+from ..events import ConversationUpdated, Fact
+from ..locking import lock_scope
+from ..models import Member, Membership, Message, Scope
+from ..models.membership import MembershipStatus
+from ..models.message import MessageStatus, MessageType
+from ..models.scope import ScopeType
+from ..pacing import send_pace
+from ..publish import publish_on_commit
+from ..queries.mentions import mentions_of
+from ..transactions import in_transaction
+from .append import NO_TARGET, Actor, Utterance, append_message
+from .composing import compose, settled_status
+from .counted import stored_fact
+from .cursors import advance_cursors
+from .identity import creation_fingerprint, earlier_send, output_key
+from .memberships import join_thread_members
+from .mentioning import mentionable, mentioned
+
+FOR_ANYBODY = (MessageType.DEFAULT, MessageType.STICKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    message: Message
+    created: bool
+    """False for a retry, which is answered with the first message."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    actor: Actor
+    model: JsonObject
+    listed: tuple[UUID, ...]
+    client_message_id: str | None
+    key: str | None
+    target: Actor
+    reply_to_id: UUID | None
+    message_type: str
+    status: str
+    principal_id: UUID | None
+    fingerprint: str
+
+
+def send_message(
+    *,
+    user: Any,
+    scope_id: UUID,
+    text: str | None = None,
+    content: Any = None,
+    mentions: Collection[UUID] = (),
+    client_message_id: str | None = None,
+    key: str | None = None,
+    actor: Actor | None = None,
+    target: Actor | None = None,
+    reply_to_id: UUID | None = None,
+    message_type: str | None = None,
+    stream: bool = False,
+    status: str | None = None,
+    error: Any = None,
+    notify_principal_id: UUID | None = None,
+) -> Sent:
+    """Say something in a conversation, complete at once or (`stream`) open for events.
+
+    A retry under the same `client_message_id` (of this author here) or `key` (of this actor here) returns the first
+    message and publishes its event again, in case the first commit's hook was lost with its answer.
+
+    Refusals: 400 for what cannot be said, 403 for a foreign actor, 404, 409 where the conversation is archived or not
+    joined or the key stands for something else, 429 and 503.
+    """
+    access = see_scope(user, scope_id)
+    require_capacity(access.scope.workspace_id)
+    send_pace().take(access.member.id)
+    speaks_as = acting_as(access.member, actor)
+    if stream and (status is not None or error is not None):
+        raise InvalidRequest("A stream gets its status and error when it ends.")
+    model = compose(text, content, error, may_be_empty=stream)
+    request = _Request(
+        actor=speaks_as,
+        model=model,
+        listed=tuple(sorted(set(mentions))),
+        client_message_id=client_message_id,
+        key=key,
+        target=target or NO_TARGET,
+        reply_to_id=reply_to_id,
+        message_type=_allowed_type(access.member, message_type),
+        status=MessageStatus.STREAMING if stream else settled_status(status, model),
+        principal_id=_principal(access.member, notify_principal_id),
+        fingerprint=creation_fingerprint(
+            actor=list(speaks_as),
+            content=model,
+            mentions=sorted(map(str, set(mentions))),
+            target=list(target or NO_TARGET),
+            reply_to_id=reply_to_id and str(reply_to_id),
+            message_type=message_type or MessageType.DEFAULT.value,
+            status=status,
+            stream=stream,
+            notify_principal_id=notify_principal_id and str(notify_principal_id),
+        ),
+    )
+    return _send(access, request)
+
+
+@in_transaction
+def _send(seen: ScopeAccess, request: _Request) -> Sent:
+    scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
+    stored_key = None if request.key is None else output_key(scope.id, request.actor, request.key)
+    earlier = earlier_send(scope, seen.member.id, request.client_message_id, stored_key, request.fingerprint)
+    if earlier is not None:
+        mentions = mentions_of([earlier.id]).get(earlier.id, ())
+        publish_on_commit([stored_fact(scope, earlier, mentions, replayed=True)])
+        return Sent(earlier, created=False)
+    access = member_scope(seen.member, scope)
+    require_posting(access)
+    _require_principal(scope, request.principal_id)
+    _require_reply(scope, request.reply_to_id)
+    people = mentioned(scope, plain_text(request.model), request.listed)
+    author = access.member
+    on_behalf = request.principal_id not in (None, author.id)
+    facts: list[Fact] = []
+    if scope.type == ScopeType.THREAD:
+        facts += join_thread(scope, [author, *people], scope.latest_seq + 1)
+    message = append_message(
+        scope,
+        Utterance(
+            author=author,
+            actor=request.actor,
+            content=request.model,
+            principal_id=request.principal_id,
+            mentions=tuple(sorted(member.id for member in people)),
+            target=request.target,
+            reply_to_id=request.reply_to_id,
+            message_type=request.message_type,
+            status=request.status,
+            client_message_id=request.client_message_id,
+            output_key=stored_key,
+            fingerprint=request.fingerprint,
+        ),
+    )
+    facts.append(stored_fact(scope, message, tuple(sorted(member.id for member in people))))
+    if not on_behalf:
+        facts += _author_has_read(scope, access, message)
+    publish_on_commit(facts)
+    return Sent(message, created=True)
+
+
+def _author_has_read(scope: Scope, access: ScopeAccess, message: Message) -> list[Fact]:
+    """Speaking counts as reading up to one's own message; a task is read as a whole."""
+    membership = access.membership
+    if scope.type == ScopeType.THREAD and not access.joined:
+        membership = Membership.objects.filter(scope=scope, member=access.member).first()
+    if membership is None or membership.status != MembershipStatus.ACTIVE:
+        return []
+    whole = scope.latest_activity_seq if scope.type == ScopeType.TASK else 0
+    return advance_cursors(scope, membership, to_seq=message.seq, to_activity_seq=whole, named_seq=message.seq)
+
+
+def join_thread(thread: Scope, people: Iterable[Member], from_seq: int) -> list[Fact]:
+    """Whoever writes in a thread or is mentioned there belongs to it, from the message of `from_seq` on."""
+    begun = join_thread_members(thread, people, from_seq)
+    if not begun:
+        return []
+    joined = tuple(fact.member_id for fact in begun)
+    return [*begun, ConversationUpdated(thread.workspace_id, thread.id, members_changed=joined)]
+
+
+def _allowed_type(member: Member, message_type: str | None) -> str:
+    if message_type is None:
+        return MessageType.DEFAULT
+    allowed = tuple(MessageType) if member.is_admin or not member.is_person else FOR_ANYBODY
+    if message_type not in allowed:
+        raise InvalidRequest(f"message_type must be one of {', '.join(allowed)}.", message_type=message_type)
+    return message_type
+
+
+def _principal(member: Member, principal_id: UUID | None) -> UUID | None:
+    if principal_id is not None and principal_id != member.id and member.is_person:
+        raise Forbidden("Only a service account speaks on a person's behalf.")
+    return principal_id
+
+
+def _require_principal(scope: Scope, principal_id: UUID | None) -> None:
+    if principal_id is not None and not mentionable(scope).filter(id=principal_id).exists():
+        raise InvalidRequest(
+            "notify_principal_id must be a member of this conversation.", notify_principal_id=str(principal_id)
+        )
+
+
+def _require_reply(scope: Scope, reply_to_id: UUID | None) -> None:
+    if reply_to_id is not None and not Message.objects.filter(id=reply_to_id, scope=scope).exists():
+        raise NotFound("The message to reply to is not in this conversation.", reply_to_id=str(reply_to_id))

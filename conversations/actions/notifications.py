@@ -1,0 +1,75 @@
+"""What a member wants to hear of a conversation: the level, and in a task an explicit watch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from ..access import ScopeAccess, member_scope, require_joined, see_scope
+from ..errors import InvalidRequest
+from ..events import Level, NotificationPolicyChanged
+from ..locking import lock_scope
+from ..models import NotificationSetting
+from ..models.membership import NotificationLevel
+from ..models.scope import ScopeType
+from ..publish import publish_on_commit
+from ..transactions import in_transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Said of a field that the request leaves alone, where None is a value of its own."""
+
+
+UNCHANGED = Unchanged()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    level: str
+    watch: bool | None
+
+
+def set_notifications(
+    *, user: Any, scope_id: UUID, level: str | None = None, watch: bool | Unchanged | None = UNCHANGED
+) -> Policy:
+    """Change the caller's level (None: leave it) and watch; the same again writes nothing.
+
+    409 for whoever has not joined; 400 for a watch of anything but a task.
+    """
+    access = see_scope(user, scope_id)
+    require_joined(access)
+    if level is not None and level not in NotificationLevel.values:
+        raise InvalidRequest(f"level must be one of {', '.join(NotificationLevel.values)}.", level=level)
+    if not isinstance(watch, Unchanged) and watch is not None and access.scope.type != ScopeType.TASK:
+        raise InvalidRequest("Only tasks can be watched; elsewhere use the level.")
+    return _set(access, level, watch)
+
+
+@in_transaction
+def _set(seen: ScopeAccess, level: str | None, watch: bool | Unchanged | None) -> Policy:
+    scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
+    require_joined(member_scope(seen.member, scope))
+    setting = NotificationSetting.objects.filter(scope=scope, member=seen.member).first()
+    if setting is None:
+        setting = NotificationSetting(scope=scope, member=seen.member, generation=0)
+    before = (setting.level, setting.watch)
+    setting.level = setting.level if level is None else level
+    setting.watch = setting.watch if isinstance(watch, Unchanged) else watch
+    if (setting.level, setting.watch) != before:
+        setting.generation += 1
+        setting.save()
+        publish_on_commit(
+            [
+                NotificationPolicyChanged(
+                    workspace_id=scope.workspace_id,
+                    scope_id=scope.id,
+                    parent_id=scope.parent_scope_id,
+                    member_id=seen.member.id,
+                    level=Level[setting.level.upper()],
+                    policy_generation=setting.generation,
+                )
+            ]
+        )
+    return Policy(setting.level, setting.watch)
