@@ -38,7 +38,10 @@ def body(kind: str, message: str, fields: dict[str, Any] | None = None) -> dict[
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. What is not known here goes on to `ProblemMiddleware` and becomes a logged 500."""
     if isinstance(error, Refusal):
-        return Response(body(error.type, error.message, error.fields), status=error.status)
+        answer = Response(body(error.type, error.message, error.fields), status=error.status)
+        if (wait := error.fields.get("retry_after_s")) is not None:
+            answer["Retry-After"] = str(int(wait) + 1)
+        return answer
     if isinstance(error, (Http404, exceptions.NotFound)):
         return Response(body("not_found", "There is nothing here."), status=404)
     if isinstance(error, PermissionDenied):
