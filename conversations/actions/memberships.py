@@ -105,7 +105,7 @@ def join_thread_members(thread: Scope, members: Iterable[Member], from_seq: int)
         return []
     above = hold(
         Membership.objects.filter(
-            scope_id=thread.parent_scope_id, member__in=missing, status=MembershipStatus.ACTIVE, visible=True
+            scope=thread.parent_scope_id, member__in=missing, status=MembershipStatus.ACTIVE, visible=True
         ).order_by("id")
     )
     welcome = {row.member_id for row in above}

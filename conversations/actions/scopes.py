@@ -107,7 +107,10 @@ def _require_active(members: list[Member]) -> None:
 
 
 def _require_free(workspace_id: UUID, key: str | None, name: str, besides: UUID | None = None) -> None:
-    if key and Scope.objects.filter(workspace_id=workspace_id, identity_key=key).exclude(id=besides).exists():
+    if key is None:
+        return
+    holder = Scope.objects.filter(workspace_id=workspace_id, identity_key=key).values_list("id", flat=True).first()
+    if holder not in (None, besides):
         raise _name_taken(name)
 
 

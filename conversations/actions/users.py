@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -13,7 +12,7 @@ from django.db import IntegrityError, transaction
 from ..errors import Conflict, InvalidRequest
 
 
-def ensure_user(*, username: str, service: bool = False) -> AbstractUser:
+def ensure_user(*, username: str, service: bool = False) -> User:
     """The user of that name, made if needed. A person made here can log in once a password is set.
 
     `Conflict` where `service` asks for a service account and the name is a person's.
@@ -24,7 +23,7 @@ def ensure_user(*, username: str, service: bool = False) -> AbstractUser:
     return found
 
 
-def set_user_password(*, username: str, password: str) -> AbstractUser:
+def set_user_password(*, username: str, password: str) -> User:
     """Make the person if needed and let them log in with this password."""
     user = ensure_user(username=username)
     if not user.has_usable_password():
@@ -38,12 +37,12 @@ def set_user_password(*, username: str, password: str) -> AbstractUser:
     return user
 
 
-def _find(username: str) -> AbstractUser | None:
-    return get_user_model().objects.filter(username=username).first()  # type: ignore[return-value]
+def _find(username: str) -> User | None:
+    return User.objects.filter(username=username).first()
 
 
-def _create(username: str, service: bool) -> AbstractUser:
-    user: AbstractUser = get_user_model()(username=username)  # type: ignore[assignment]
+def _create(username: str, service: bool) -> User:
+    user = User(username=username)
     if service:
         user.set_unusable_password()
     else:

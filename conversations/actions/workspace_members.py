@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
@@ -36,7 +35,7 @@ SERVICE_KIND = "operator"
 
 def new_member(
     workspace: Workspace,
-    user: AbstractUser,
+    user: User,
     *,
     role: Role = Role.MEMBER,
     display_name: str = "",
@@ -69,7 +68,7 @@ def add_member(
     """`NotFound` for an unknown user; `Conflict` where the user is a member already or the actor is taken."""
     caller = workspace_member(user, workspace_id)
     require_admin(caller)
-    target = get_user_model().objects.filter(username=username, is_active=True).first()
+    target = User.objects.filter(username=username, is_active=True).first()
     if target is None:
         raise NotFound(f"There is no user {username!r}.", username=username)
     _require_new(caller, target)
@@ -171,7 +170,7 @@ def _begin_some(member: Member, scope_ids: list[UUID]) -> None:
     publish_on_commit(facts)
 
 
-def _require_new(caller: Member, target: AbstractUser) -> None:
+def _require_new(caller: Member, target: User) -> None:
     found = Member.objects.filter(workspace_id=caller.workspace_id, user=target).first()
     if found is None:
         return

@@ -41,16 +41,13 @@ class Me(APIView):
     def get(self, request: Request) -> Response:
         """The caller's user, and its member, actor and role in a workspace."""
         workspace_id = uuid_of(request, "workspace_id")
+        user: Any = request.user
         member = None
         if workspace_id is not None:
-            [member] = render_members([workspace_member(request.user, workspace_id, needs_owner=False)])
-        user = {
-            "id": request.user.pk,
-            "username": request.user.get_username(),
-            "service": not request.user.has_usable_password(),
-        }
+            [member] = render_members([workspace_member(user, workspace_id, needs_owner=False)])
+        shown = {"id": user.pk, "username": user.get_username(), "service": not user.has_usable_password()}
         return Response(
-            {"user": user, "member": member, "actor": member and member["actor"], "role": member and member["role"]}
+            {"user": shown, "member": member, "actor": member and member["actor"], "role": member and member["role"]}
         )
 
 
