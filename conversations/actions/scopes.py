@@ -81,6 +81,8 @@ def rename(*, user: Any, scope_id: UUID, name: str | None = None, visibility: Vi
     access = see_scope(user, scope_id)
     require_managing(access)
     require_capacity(access.scope.workspace_id)
+    if visibility is not None and access.scope.type != ScopeType.CHANNEL:
+        raise InvalidRequest("Only a channel is public or private.")
     return _change(access, name, visibility)
 
 
@@ -164,8 +166,6 @@ def _rename(access: ScopeAccess, scope: Scope, name: str) -> list[Fact]:
 
 
 def _change_visibility(access: ScopeAccess, scope: Scope, visibility: Visibility) -> list[Fact]:
-    if scope.type != ScopeType.CHANNEL:
-        raise InvalidRequest("Only a channel is public or private.")
     before, scope.visibility = scope.visibility, visibility
     told = append_activity(
         scope, access.member, activity_types.VISIBILITY, payload={"from": before, "to": str(visibility)}
