@@ -48,6 +48,12 @@ class World:
     def id(self) -> UUID:
         return self.workspace.id
 
+    def add(self, *people: str) -> str:
+        """More people, who come later; returns the last one's name."""
+        self._make_users([*people], services=())
+        self._make_members([*people], admin="")
+        return people[-1]
+
     def channel(self, name: str, *members: str, private: bool = False) -> Scope:
         """The first member named opens it."""
         self.scope[name] = create_channel(
@@ -95,15 +101,16 @@ class World:
             model(username=f"{name}-{self.tag}", password="!" if name in services else NO_PASSWORD_YET)
             for name in names
         )
-        made = {user.username: user for user in model.objects.filter(username__endswith=f"-{self.tag}")}
-        self.user = {name: made[f"{name}-{self.tag}"] for name in names}
-        self.token = {name: secrets.token_urlsafe(24) for name in names}
+        wanted = [f"{name}-{self.tag}" for name in names]
+        made = {user.username: user for user in model.objects.filter(username__in=wanted)}
+        self.user |= {name: made[f"{name}-{self.tag}"] for name in names}
+        self.token |= {name: secrets.token_urlsafe(24) for name in names}
         ApiToken.objects.bulk_create(
-            ApiToken(user_id=self.user[name].pk, digest=token_digest(token)) for name, token in self.token.items()
+            ApiToken(user_id=self.user[name].pk, digest=token_digest(self.token[name])) for name in names
         )
 
     def _make_members(self, names: list[str], admin: str) -> None:
-        self.member = {
+        made = {
             name: Member(
                 id=new_id(),
                 workspace=self.workspace,
@@ -115,7 +122,8 @@ class World:
             )
             for name in names
         }
-        Member.objects.bulk_create(self.member.values())
+        Member.objects.bulk_create(made.values())
+        self.member |= made
 
 
 class Answer:
