@@ -1,14 +1,20 @@
-"""The one place that names concrete classes: builds this process's owner and joins listeners to the facts.
+"""The one place that names concrete classes.
 
-Called once when Django has loaded every app (`LoopdConfig.ready`); builds, starts nothing, touches no database.
+`build` runs once when Django has loaded its apps: it builds this process's owner and joins unread to the answers that
+show it; it starts nothing and touches no database. `build_application` adds what a serving process needs.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.conf import settings
+
+if TYPE_CHECKING:
+    from .application import Application
 
 
 def build() -> None:
@@ -23,7 +29,58 @@ def build() -> None:
     )
 
 
+def build_application() -> Application:
+    """The ASGI application with its workers, in the order of their start; they stop in reverse."""
+    from conversations.ownership import current_owner
+    from conversations.ownership.keeper import LeaseKeeper
+    from conversations.publish import subscribe
+    from conversations.unread_port import install_unread_reader
+    from realtime.consumers import WorkspaceSockets
+    from realtime.hub import Hub
+    from realtime.publisher import Publisher
+    from realtime.revocation import access_sweep
+    from realtime.routing import WORKSPACE_SOCKET
+    from unread.app import UnreadWorker, hydrate, unread_app
+    from unread.reader import MemoryReader
+
+    from .application import Application
+    from .http import PooledHandler
+    from .hub_worker import HubWorker
+    from .serving import Serving
+    from .static import with_static_files
+    from .workers import Workers
+
+    owner, unread = current_owner(), unread_app()
+    http = PooledHandler(settings.LOOPD_HTTP_THREADS)
+    keeper = LeaseKeeper(owner)
+    hub = Hub(unread.runtime, settings.LOOPD_HEARTBEAT_S)
+    unread.deltas.listen(hub.changed)
+    publisher = Publisher(hub)
+    serving = Serving(Workers(), http, settings.LOOPD_STOP_DEADLINE_S)
+
+    def wake(workspace_id: UUID, member_id: UUID) -> None:
+        if owner.epoch(workspace_id) is not None:
+            hydrate(workspace_id, member_id)
+        else:
+            keeper.want(workspace_id, lambda: hydrate(workspace_id, member_id))
+
+    install_unread_reader(MemoryReader(unread.runtime, wake))
+    for worker in (
+        keeper,
+        UnreadWorker(unread, owner),
+        HubWorker(hub, owner, lambda: serving.loop),
+        publisher,
+        access_sweep(hub),
+    ):
+        serving.workers.add(worker)
+    subscribe(publisher.heard)
+    sockets = WorkspaceSockets(hub, http, lambda admitted: hydrate(admitted.workspace_id, admitted.member_id))
+    return Application(serving, http, with_static_files, streams=[], sockets=[(WORKSPACE_SOCKET, sockets)])
+
+
 def _label() -> str:
     """What this process is, as others read it in a lease."""
     name = Path(sys.argv[0]).name if sys.argv else ""
-    return sys.argv[1] if name == "manage.py" and len(sys.argv) > 1 else name or "python"
+    if name == "manage.py" and len(sys.argv) > 1:
+        return sys.argv[1]
+    return "server" if name in ("server.py", "-m") else name or "python"

@@ -24,6 +24,9 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)")
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
+# Connections live as long as the few threads that use them: those of the request pool and the workers.
+_KEPT = {"CONN_MAX_AGE": 300, "CONN_HEALTH_CHECKS": True}
+
 env = environ.Env()
 
 
@@ -123,7 +126,7 @@ def database() -> dict[str, Any]:
         return _sqlite(str(config["NAME"]))
     if engine == "django.db.backends.mysql" or engine == "django_tidb":
         options = {"charset": "utf8mb4", "isolation_level": "read committed", **config.get("OPTIONS", {})}
-        return {**config, "OPTIONS": options, "CONN_MAX_AGE": 0}
+        return {**config, "OPTIONS": options, **_KEPT}
     raise _refuse(
         "DATABASE_URL", f"{url.split(':', 1)[0]!r} is not supported; use sqlite, mysql (MariaDB, MySQL, TiDB)"
     )
@@ -138,7 +141,7 @@ def _sqlite(name: str) -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
         },
-        "CONN_MAX_AGE": 0,
+        **_KEPT,
     }
 
 

@@ -11,7 +11,7 @@ ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]
 CSRF_TRUSTED_ORIGINS = env.listed("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
-    "daphne",
+    "loopd",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -25,12 +25,10 @@ INSTALLED_APPS = [
     "conversations",
     "unread",
     "realtime",
-    "loopd",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
     "loopd.problem.ProblemMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -137,6 +135,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 LOOPD_PROFILE = env.profile()
 LOOPD_MANAGED_WORKSPACES = env.managed_workspaces()
 LOOPD_LEASE_TTL_S = env.duration_s("LOOPD_LEASE_TTL", "15s")
+# Threads share one interpreter: more of them help only while they wait for a database across the network.
+LOOPD_HTTP_THREADS = env.positive_int("LOOPD_HTTP_THREADS", 8, 256)
+LOOPD_HEARTBEAT_S = env.duration_s("LOOPD_HEARTBEAT", "25s", 3600)
+LOOPD_STOP_DEADLINE_S = env.duration_s("LOOPD_STOP_DEADLINE", "20s", 600)
 LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_INTERVAL_S = env.duration_s("LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_INTERVAL", "30s")
 LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_BATCH_SIZE = env.positive_int(
     "LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_BATCH_SIZE", 1000, 10_000
@@ -150,6 +152,7 @@ MESSAGE_INLINE_BYTES = env.positive_int("MESSAGE_INLINE_BYTES", 65_536)
 MESSAGE_PART_BYTES = env.positive_int("MESSAGE_PART_BYTES", 262_144, 6 * 1024 * 1024)
 # TiDB refuses rows over 6 MiB; 64 KiB of that are left to the other columns.
 MESSAGE_ROW_BYTES = env.positive_int("MESSAGE_ROW_BYTES", 6 * 1024 * 1024 - 65_536)
+MESSAGE_META_BYTES = env.positive_int("MESSAGE_META_BYTES", 262_144)
 MESSAGE_CONTENT_BYTES = env.positive_int("MESSAGE_CONTENT_BYTES", 32 * 1024 * 1024)
 MESSAGE_RESPONSE_BYTES = env.positive_int("MESSAGE_RESPONSE_BYTES", 8 * 1024 * 1024)
 

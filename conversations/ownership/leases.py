@@ -33,8 +33,11 @@ class LeaseHeld(Exception):
         self.resource, self.holder, self.expires_at = resource, holder, expires_at
 
 
+WORKSPACE_PREFIX = "workspace-owner/"
+
+
 def workspace_resource(workspace_id: UUID) -> str:
-    return f"workspace-owner/{workspace_id}"
+    return f"{WORKSPACE_PREFIX}{workspace_id}"
 
 
 def locker_id(label: str) -> str:
@@ -57,7 +60,7 @@ def _started(pid: int) -> str:
         return "-"
 
 
-def _dead(holder: str) -> bool:
+def is_dead(holder: str) -> bool:
     """True only where this host can prove that the holder's process is gone."""
     fields = holder.split("|")
     if len(fields) < 5 or fields[0] != socket.gethostname() or sys.platform != "linux" or fields[1] == "-":
@@ -87,7 +90,7 @@ class LeaseStore:
                 return 1
             except IntegrityError:
                 row = ResourceLock.objects.get(resource=resource)
-        free = not row.locker_id or row.expires_at <= now or row.locker_id == self.holder or _dead(row.locker_id)
+        free = not row.locker_id or row.expires_at <= now or row.locker_id == self.holder or is_dead(row.locker_id)
         if free:
             taken = ResourceLock.objects.filter(pk=row.pk, epoch=row.epoch, locker_id=row.locker_id)
             if row.expires_at > now:

@@ -20,7 +20,8 @@ class Owner:
     """Takes a workspace's lease at first use and keeps it until `renew` finds it lost or `release_all` gives it back.
 
     `profile`: "all" owns every workspace, "workspace" those in `managed`, "central" none. Listeners of `on_owned` and
-    `on_lost` are called with the workspace and its epoch, outside the lock.
+    `on_lost` are called with the workspace and its epoch; they must not block nor come back here. Those of `on_owned`
+    are called before anybody may use the lease.
     """
 
     def __init__(self, leases: LeaseStore, profile: str = "all", managed: frozenset[UUID] = frozenset()) -> None:
@@ -67,11 +68,12 @@ class Owner:
             if (epoch := self.epoch(workspace_id)) is not None:
                 return epoch
             had = self._epochs.pop(workspace_id, None)
+            if had is not None:
+                self._tell(self._lost, workspace_id, had)
             epoch = self.leases.acquire(workspace_resource(workspace_id))
+            # Listeners first: nobody may commit under the new epoch before they are ready to hear of it.
+            self._tell(self._owned, workspace_id, epoch)
             self._epochs[workspace_id], self._renewed_at[workspace_id] = epoch, before
-        if had is not None:
-            self._tell(self._lost, workspace_id, had)
-        self._tell(self._owned, workspace_id, epoch)
         return epoch
 
     def renew(self) -> None:
@@ -92,8 +94,8 @@ class Owner:
             if self._epochs.get(workspace_id) != epoch:
                 return
             del self._epochs[workspace_id]
+            self._tell(self._lost, workspace_id, epoch)
         logger.warning("lost the lease of workspace %s (epoch %s)", workspace_id, epoch)
-        self._tell(self._lost, workspace_id, epoch)
 
     def held(self) -> dict[UUID, int]:
         with self._lock:
