@@ -38,7 +38,7 @@ def render_conversations(member: Member, scopes: Sequence[Scope]) -> list[dict[s
     people = _dm_members([scope.id for scope in scopes if scope.type == ScopeType.DM])
     return [
         {
-            **_topology(scope, parents.get(scope.parent_scope_id) if scope.parent_scope_id else None),
+            **topology(scope, parents.get(scope.parent_scope_id) if scope.parent_scope_id else None),
             **_own(places.get(scope.id), settings.get(scope.id), scope.id in marked),
             "members": people[scope.id] if scope.type == ScopeType.DM else None,
             "last_message": last.get(scope.id),
@@ -112,7 +112,7 @@ def _dm_members(scope_ids: list[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     return {scope_id: render_members(people[scope_id]) for scope_id in scope_ids}
 
 
-def _topology(scope: Scope, parent: Scope | None) -> dict[str, Any]:
+def topology(scope: Scope, parent: Scope | None) -> dict[str, Any]:
     """What everybody who sees the scope sees. A thread is as visible, and as archived, as what it hangs on."""
     return {
         "id": str(scope.id),
