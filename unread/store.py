@@ -127,12 +127,11 @@ class SnapshotTable:
         if not rows:
             return
         moved = False
-        with database_unit():
-            with transaction.atomic():
-                moved = not _lease_stands(workspace, epoch)
-                if not moved:
-                    with connection.cursor() as cursor:
-                        cursor.execute(*_upsert(workspace, epoch, rows))
+        with database_unit(), transaction.atomic():
+            moved = not _lease_stands(workspace, epoch)
+            if not moved:
+                with connection.cursor() as cursor:
+                    cursor.execute(*_upsert(workspace, epoch, rows))
         if moved:
             owned = UUID(int=workspace)
             current_owner().drop(owned, epoch)
@@ -214,7 +213,7 @@ def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
 
 
 def _lease_stands(workspace: int, epoch: int) -> bool:
-    """Whether the lease is still at `epoch`; share-locked until the end of the transaction where there are row locks."""
+    """Whether the lease is still at `epoch`; share-locked to the end of the transaction where there are row locks."""
     share = "" if connection.vendor == "sqlite" else " LOCK IN SHARE MODE"
     with connection.cursor() as cursor:
         cursor.execute(
@@ -275,7 +274,7 @@ def _as_json(rows: Sequence[SnapshotRow]) -> str:
     return json.dumps([(key(row.member), key(row.scope), *_facts(row), row.row_version) for row in rows])
 
 
-_INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"  # noqa: S608
+_INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"
 
 # SQLite bounds the parameters and the length of a statement; one JSON parameter has neither bound.
 _SQLITE = f"""{_INSERT}
