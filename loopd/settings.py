@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from csp.constants import NONCE
+
 from . import env
 
 BASE_DIR = env.BASE_DIR
@@ -100,7 +102,7 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": ["'self'"],
         "img-src": ["'self'", "data:"],
         "style-src": ["'self'"],
-        "script-src": ["'self'", "csp.constants.NONCE"],
+        "script-src": ["'self'", NONCE],
         "frame-ancestors": ["'none'"],
         "base-uri": ["'self'"],
         "form-action": ["'self'"],
