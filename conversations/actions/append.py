@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from ..agentue.values import JsonObject
-from ..content.inline import create_content
+from ..content.store import create_content
 from ..ids import new_id
 from ..models import Member, Message, MessageMention, Scope
 from ..models.message import MessageStatus, MessageType, Purpose

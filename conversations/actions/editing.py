@@ -13,7 +13,8 @@ from ..agentue.fingerprint import canonical
 from ..agentue.text import plain_text
 from ..agentue.values import JsonObject
 from ..backpressure import require_capacity
-from ..content.inline import read_contents, replace_content
+from ..content.reading import read_content
+from ..content.store import replace_content
 from ..errors import Conflict, Forbidden
 from ..events import Fact, MessageChange, MessageMentionsChanged, MessageUpdated
 from ..locking import lock_scope
@@ -56,7 +57,7 @@ def _edit(seen: ScopeAccess, message_id: UUID, model: JsonObject, listed: frozen
     people = mentioned(scope, plain_text(model), listed)
     before = mentions_of([message.id]).get(message.id, ())
     after = tuple(sorted(member.id for member in people))
-    same = canonical(read_contents([message.id])[message.id]) == canonical(model)
+    same = canonical(read_content(message)) == canonical(model)
     if same and before == after:
         return message
     facts: list[Fact] = []
@@ -65,8 +66,7 @@ def _edit(seen: ScopeAccess, message_id: UUID, model: JsonObject, listed: frozen
     now = timezone.now()
     message.revision += 1
     message.updated_at = message.edited_at = now
-    replace_content(message, model)
-    message.save(update_fields=["content", "revision", "updated_at", "edited_at"])
+    replace_content(message, model, save=("revision", "updated_at", "edited_at"))
     facts.append(MessageUpdated(scope.workspace_id, scope.id, message.id))
     publish_on_commit(facts)
     return message

@@ -19,9 +19,9 @@ from ..actions.messages import send_message
 from ..actions.removing import delete_message, rewind
 from ..errors import InvalidRequest, NotFound
 from ..models import Message
+from ..queries.history import history_page
 from ..queries.messages import render_messages
 from ..queries.replies import reply_summaries
-from ..queries.timeline import history
 from .message_shapes import (
     Body,
     MessageMeta,
@@ -85,28 +85,22 @@ class Messages(APIView):
         operation_id="messages_history",
         tags=["messages"],
         parameters=cursor_parameters("after", "before", "around"),
-        responses={200: MessagePage, **refusals(400, 404)},
+        responses={200: MessagePage, **refusals(400, 404, 413)},
     )
     def get(self, request: Request, scope_id: UUID) -> Response:
         """A page in id order: the newest, or the one after, before or around a message."""
-        page = history(
+        page = history_page(
             see_scope(request.user, scope_id),
             after=uuid_of(request, "after"),
             before=uuid_of(request, "before"),
             around=uuid_of(request, "around"),
             limit=limit_of(request),
         )
-        return Response(
-            {
-                "items": render_messages(page.items),
-                "has_more_before": page.has_more_before,
-                "has_more_after": page.has_more_after,
-            }
-        )
+        return Response(page)
 
 
 class OneMessage(APIView):
-    @extend_schema(operation_id="message", tags=["messages"], responses={200: MessageShape, **refusals(404)})
+    @extend_schema(operation_id="message", tags=["messages"], responses={200: MessageShape, **refusals(404, 413)})
     def get(self, request: Request, message_id: UUID) -> Response:
         """One message with its content."""
         _, message = see_message(request.user, message_id)

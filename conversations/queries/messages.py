@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from ..content.inline import read_contents
+from ..content.reading import read_contents
 from ..models import Message, MessageReaction, Scope
 from ..models.scope import ScopeType
 from .json_values import id_text, moment
@@ -24,11 +24,15 @@ def messages_by_id(message_ids: Iterable[UUID]) -> list[Message]:
 
 
 def render_messages(messages: Sequence[Message], *, content: bool = True) -> list[Rendered]:
-    """In the given order; six statements at most. Without `content` neither bodies nor their errors are read."""
+    """In the given order; six statements at most. Without `content` neither bodies nor their errors are read.
+
+    Messages that were removed since they were listed are left out. `TooLarge` where all bodies together exceed what
+    one answer holds.
+    """
     if not messages:
         return []
     ids = [message.id for message in messages]
-    bodies = read_contents(ids) if content else {}
+    bodies = read_contents(messages) if content else {}
     mentions, reactions = mentions_of(ids), reactions_of(ids)
     threads = threads_under({message.scope_id for message in messages}, ids)
     inner = _process_conversations(messages)
@@ -59,7 +63,7 @@ def render_messages(messages: Sequence[Message], *, content: bool = True) -> lis
         if content:
             body = bodies.get(message.id)
             if body is None:
-                continue  # removed between the statements: gone, like anything removed
+                continue
             item |= {"content": body, "error": body["meta"].get("error")}
         rendered.append(item)
     return rendered
