@@ -6,6 +6,7 @@ import unicodedata
 from typing import Any
 from uuid import UUID
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from .fields import Key, Text
@@ -47,13 +48,14 @@ class ActorKeyField(Key):
         return value
 
 
-class SlugField(serializers.RegexField):
+class SlugField(Text):
     """A workspace's name in addresses."""
 
-    default_error_messages = {"invalid": "Use a-z, 0-9, - and _, beginning with a letter or digit."}
-
     def __init__(self, **options: Any) -> None:
-        super().__init__(r"^[a-z0-9][a-z0-9_-]*\Z", max_length=64, trim_whitespace=False, **options)
+        super().__init__(max_length=64, **options)
+        self.validators.append(
+            RegexValidator(r"^[a-z0-9][a-z0-9_-]*\Z", "Use a-z, 0-9, - and _, beginning with a letter or digit.")
+        )
 
 
 class IdField(serializers.UUIDField):
