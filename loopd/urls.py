@@ -15,4 +15,5 @@ urlpatterns = [
     path("v1/", include("unread.api")),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
+    path("", include("loopd.pages.urls")),
 ]

@@ -1,0 +1,139 @@
+// Frames of the socket, each to whom it concerns; and what to read again after frames may have been missed.
+
+export class Live {
+  #bus;
+  #api;
+  #workspace;
+  #directory;
+  #room;
+  #timeline;
+  #outbox;
+  #panel;
+  #first = true;
+  #catching = null;
+  #fetching = new Set();
+
+  constructor({ bus, api, workspace, directory, room, timeline, outbox, panel }) {
+    this.#bus = bus;
+    this.#api = api;
+    this.#workspace = workspace;
+    this.#directory = directory;
+    this.#room = room;
+    this.#timeline = timeline;
+    this.#outbox = outbox;
+    this.#panel = panel;
+    bus.addEventListener("frame", (event) => this.#take(event.detail));
+    bus.addEventListener("gap", () => {
+      workspace.snapshotIsComing();
+      this.catchUp({ conversations: !this.#first });
+      this.#first = false;
+    });
+  }
+
+  /** Reads again what frames would have told: the open window, and the list of conversations. */
+  async catchUp({ conversations = true } = {}) {
+    if (this.#catching) return this.#catching;
+    this.#catching = Promise.allSettled([this.#room.catchUp(this.#looksAt()), conversations ? this.#list() : null]).finally(() => {
+      this.#catching = null;
+    });
+    return this.#catching;
+  }
+
+  #looksAt() {
+    return this.#timeline.following ? null : this.#timeline.topId;
+  }
+
+  async #list() {
+    const answer = await this.#api.get(`/workspaces/${this.#workspace.id}/bootstrap`);
+    this.#workspace.replaceConversations(answer.conversations, this.#room.id);
+    if (this.#panel.open) this.#panel.load();
+  }
+
+  #take({ type, ...frame }) {
+    switch (type) {
+      case "unread.snapshot":
+        return this.#workspace.takeSnapshot(frame);
+      case "unread.delta":
+        if (this.#workspace.takeDelta(frame)) this.#bus.send({ type: "unread.resync" });
+        return undefined;
+      case "message.created":
+        this.#knowConversation(frame.conversation_id, frame.created_at);
+        return this.#message(frame);
+      case "message.updated":
+        return this.#message(frame);
+      case "message.deleted":
+        return this.#room.remove(frame.id);
+      case "reaction.updated":
+        return this.#room.patch(frame.message_id, { reactions: frame.reactions });
+      case "conversation.updated":
+        return this.#conversation(frame.conversation ?? frame);
+      case "member.updated":
+        return this.#directory.put([frame.member ?? frame]);
+      case "read.updated":
+        return this.#read(frame);
+      case "resync":
+        return this.catchUp();
+      default:
+        return undefined;
+    }
+  }
+
+  async #message(frame) {
+    if (frame.conversation_id !== this.#room.id) {
+      this.#outbox.settle(frame.client_message_id);
+      return;
+    }
+    let message = frame;
+    if (frame.fetch) {
+      try {
+        message = await this.#api.get(`/messages/${frame.id}`);
+      } catch (error) {
+        if (error.status === 404) this.#room.remove(frame.id);
+        return;
+      }
+    }
+    this.#room.put(message);
+    if (message.author_id === this.#directory.me.id) this.#outbox.settle(message.client_message_id);
+  }
+
+  /** A conversation that the page has not heard of (somebody wrote to the reader directly) is read once. */
+  #knowConversation(id, time) {
+    if (this.#workspace.conversation(id)) this.#workspace.touch(id, time);
+    else this.#fetch(id);
+  }
+
+  /** The frame carries what everybody sees; whose own part changed reads it. */
+  #conversation(frame) {
+    const me = this.#directory.me.id;
+    const known = this.#workspace.conversation(frame.id);
+    const mine = (frame.members_changed ?? []).includes(me);
+    if (mine || !known) return this.#fetch(frame.id);
+    this.#workspace.put(frame);
+    if (this.#panel.open && this.#room.id === frame.id && frame.members_changed?.length) this.#panel.load();
+    return undefined;
+  }
+
+  async #fetch(id) {
+    if (!id || this.#fetching.has(id)) return;
+    this.#fetching.add(id);
+    try {
+      this.#workspace.put(await this.#api.get(`/conversations/${id}`));
+    } catch (error) {
+      if (error.status === 404) this.#lost(id);
+    } finally {
+      this.#fetching.delete(id);
+    }
+    if (this.#panel.open && this.#room.id === id) this.#panel.load();
+  }
+
+  /** Access is gone: that conversation closes, nothing else does. */
+  #lost(id) {
+    this.#workspace.forget(id);
+    if (this.#room.id === id) this.#room.open(id);
+  }
+
+  #read({ conversation_id, last_read_seq, last_activity_read_seq }) {
+    const known = this.#workspace.conversation(conversation_id);
+    if (known) this.#workspace.put({ id: conversation_id, last_read_seq, last_activity_read_seq: last_activity_read_seq ?? known.last_activity_read_seq });
+  }
+}
