@@ -119,7 +119,7 @@ class History:
                 self.workspace_id,
                 self.scope_id,
                 {root: entries for (root, _), entries in rooted.items()},
-                dict(rooted),
+                dict(rooted.keys()),
             )
             for each in written:
                 self._count(each)
