@@ -36,8 +36,9 @@ def post_activity(
         raise InvalidRequest(f"type must be one of {', '.join(sorted(CLIENT_TYPES))}.", type=kind[:80])
     if len(ref) > MAX_REF_CHARS:
         raise InvalidRequest(f"ref may have at most {MAX_REF_CHARS} characters.")
-    _require_payload(payload or {})
-    return _post(access, kind, ref, payload or {})
+    given = {} if payload is None else payload
+    _require_payload(given)
+    return _post(access, kind, ref, given)
 
 
 @in_transaction

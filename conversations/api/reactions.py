@@ -49,4 +49,4 @@ class Reaction(APIView):
         return Response(status=204)
 
 
-urlpatterns = [path("messages/<uuid:message_id>/reactions/<str:emoji>", Reaction.as_view())]
+urlpatterns = [path("messages/<uuid:message_id>/reactions/<path:emoji>", Reaction.as_view())]

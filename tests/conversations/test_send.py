@@ -13,11 +13,11 @@ from conversations.unread_port import NoUnread, install_unread_reader, unread_re
 from tests.verbs import archive, leave, post, thread
 from tests.world import Answer, World, facts_of
 
-FIELDS = set(
-    "id conversation_id seq revision status author_id actor target reply_to_id message_type purpose task_id "
-    "client_message_id mentions reactions content error thread process_conversation_id created_at updated_at "
-    "edited_at".split()
-)
+FIELDS = {
+    *("id", "conversation_id", "seq", "revision", "status", "author_id", "actor", "target", "reply_to_id"),
+    *("message_type", "purpose", "task_id", "client_message_id", "mentions", "reactions", "content", "error"),
+    *("thread", "process_conversation_id", "created_at", "updated_at", "edited_at"),
+}
 
 
 @pytest.fixture
