@@ -130,6 +130,16 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SCHEMA_PATH_PREFIX": "/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "conversations.api.openapi.too_large_bodies",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "MemberStatus": "conversations.models.workspace.MemberStatus",
+        "ConversationStatus": "conversations.models.scope.ScopeStatus",
+        "MessageStatus": "conversations.models.message.MessageStatus",
+        "ConversationType": "conversations.models.scope.ScopeType",
+    },
 }
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024

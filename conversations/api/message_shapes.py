@@ -9,7 +9,7 @@ from ..actions.mentioning import MAX_MENTIONS
 from ..models.message import MessageStatus, MessageType, Purpose
 from .fields import ActorField, Flag, Json, Key, Text
 from .name_fields import IdField
-from .openapi import ActorShape
+from .openapi import ActorShape, MapShape
 
 
 class Body(serializers.Serializer):
@@ -88,3 +88,9 @@ class ReplySummary(serializers.Serializer):
     visible_message_count = serializers.IntegerField()
     visible_last_message_at = serializers.DateTimeField(allow_null=True)
     participants = serializers.ListField(child=serializers.UUIDField())
+
+
+class ReplySummaries(MapShape):
+    """By message id."""
+
+    item = ReplySummary

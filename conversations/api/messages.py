@@ -29,7 +29,7 @@ from .message_shapes import (
     MessageShape,
     NewMessage,
     Removed,
-    ReplySummary,
+    ReplySummaries,
     Rewind,
 )
 from .openapi import refusals
@@ -166,7 +166,7 @@ class Replies(APIView):
             )
         ],
         responses={
-            200: OpenApiResponse(serializers.DictField(child=ReplySummary()), description="By message id."),
+            200: ReplySummaries,
             **refusals(400, 404),
         },
     )

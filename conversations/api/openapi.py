@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
 from rest_framework import serializers
@@ -38,8 +38,20 @@ class Problem(serializers.Serializer[Any]):
 
 
 def refusals(*statuses: int) -> dict[int, OpenApiResponse]:
-    """The error answers of a call; being nobody (401) is always one."""
-    return {status: OpenApiResponse(Problem, description=ERROR_TYPES[status]) for status in sorted({401, *statuses})}
+    """The error answers of a call. Being nobody (401) is always one, and what may be missing may also be elsewhere."""
+    every = {401, *statuses} | ({421} if 404 in statuses else set())
+    return {status: OpenApiResponse(Problem, description=ERROR_TYPES[status]) for status in sorted(every)}
+
+
+def too_large_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Postprocessing hook: whatever takes a body refuses one that is too large."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    answer = {"description": ERROR_TYPES[413], "content": {"application/json": {"schema": schema}}}
+    for item in result["paths"].values():
+        for operation in item.values():
+            if "requestBody" in operation:
+                operation["responses"].setdefault("413", answer)
+    return result
 
 
 READ = (400, 404, 421)
@@ -130,6 +142,21 @@ class ConversationShape(serializers.Serializer[Any]):
     manual = serializers.BooleanField()
     members = MemberShape(many=True, allow_null=True, help_text="Of a DM; null elsewhere.")
     last_message = LastMessageShape(allow_null=True)
+
+
+class MapShape(serializers.Serializer[Any]):
+    """An object whose keys are data, ids for instance; subclasses name the shape of the values."""
+
+    item: type[serializers.Serializer[Any]]
+
+
+class MapExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    target_class = "conversations.api.openapi.MapShape"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        values = auto_schema.resolve_serializer(self.target.item, direction)
+        return {"type": "object", "additionalProperties": values.ref}
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

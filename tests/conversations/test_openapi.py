@@ -1,0 +1,77 @@
+"""The OpenAPI document is complete: generated without a warning, with every route, request, answer and refusal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+
+from tests.world import World
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    GENERATOR_STATS.reset()
+    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    said = [*GENERATOR_STATS._warn_cache, *GENERATOR_STATS._error_cache]
+    assert not said, said
+    return made
+
+
+def routes(patterns: list[Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            found += routes(pattern.url_patterns, path)
+        elif isinstance(pattern, URLPattern):
+            found.append((path, pattern.callback))
+    return found
+
+
+def test_it_is_valid_openapi(document: dict[str, Any]) -> None:
+    validate_schema(document)
+
+
+def test_every_route_and_method_is_in_it(document: dict[str, Any]) -> None:
+    documented = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
+    served = set()
+    for path, view in routes(get_resolver().url_patterns):
+        if path.startswith("v1/") and path not in ("v1/schema", "v1/docs"):
+            plain = "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", path)
+            methods = {m.upper() for m in view.view_class.http_method_names if hasattr(view.view_class, m)}
+            served |= {(plain, method) for method in methods - {"OPTIONS", "HEAD"}}
+    assert served == documented
+
+
+def test_every_operation_says_how_it_refuses(document: dict[str, Any]) -> None:
+    silent = []
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            answers = operation["responses"]
+            wanted = {"401"}
+            if "requestBody" in operation:
+                wanted |= {"400", "413"}
+            if "{" in path:
+                wanted |= {"404", "421"}
+            if missing := wanted - answers.keys():
+                silent.append(f"{method.upper()} {path}: {', '.join(sorted(missing))}")
+            for status, answer in answers.items():
+                if int(status) >= 400:
+                    assert answer["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Problem"}
+    assert not silent, "\n".join(silent)
+
+
+def test_it_is_served_to_whoever_is_logged_in() -> None:
+    world = World("ann")
+    assert world.call("ann", "GET", "/schema").status == 200
+    docs = world.call("ann", "GET", "/docs")
+    assert docs.status == 200
+    assert b"swagger" in docs.response.content
+    assert world.call(None, "GET", "/schema").status == 401
+    assert world.call(None, "GET", "/docs").status == 401
