@@ -107,6 +107,7 @@ export class App {
     for (const type of ["unread", "workspaces"]) workspace.addEventListener(type, () => drawDots(one("#rail"), workspace));
     for (const type of ["unread", "conversations"]) workspace.addEventListener(type, () => this.badge.draw());
     room.addEventListener("changed", () => timeline.draw());
+    for (const type of ["opened", "changed"]) room.addEventListener(type, () => this.#intro());
     room.addEventListener("arrived", (event) => this.#arrived(event.detail));
     room.addEventListener("trouble", (event) => this.notice.fail(event.detail));
     outbox.addEventListener("change", () => timeline.draw());

@@ -1,5 +1,8 @@
 // Frames of the socket, each to whom it concerns; and what to read again after frames may have been missed.
 
+/** How many conversations unknown to the page are read at once. */
+const MAX_UNKNOWN = 20;
+
 export class Live {
   #bus;
   #api;
@@ -12,6 +15,7 @@ export class Live {
   #first = true;
   #catching = null;
   #fetching = new Set();
+  #gone = new Set();
 
   constructor({ bus, api, workspace, directory, room, timeline, outbox, panel }) {
     this.#bus = bus;
@@ -22,6 +26,7 @@ export class Live {
     this.#timeline = timeline;
     this.#outbox = outbox;
     this.#panel = panel;
+    workspace.addEventListener("unread", () => this.#knowUnread());
     bus.addEventListener("frame", (event) => this.#take(event.detail));
     bus.addEventListener("gap", () => {
       workspace.snapshotIsComing();
@@ -57,7 +62,7 @@ export class Live {
         if (this.#workspace.takeDelta(frame)) this.#bus.send({ type: "unread.resync" });
         return undefined;
       case "message.created":
-        this.#knowConversation(frame.conversation_id, frame.created_at);
+        if (frame.created_at) this.#workspace.touch(frame.conversation_id, frame.created_at);
         return this.#message(frame);
       case "message.updated":
         return this.#message(frame);
@@ -66,9 +71,9 @@ export class Live {
       case "reaction.updated":
         return this.#room.patch(frame.message_id, { reactions: frame.reactions });
       case "conversation.updated":
-        return this.#conversation(frame.conversation ?? frame);
+        return this.#conversation(frame);
       case "member.updated":
-        return this.#directory.put([frame.member ?? frame]);
+        return this.#directory.put([frame.member]);
       case "read.updated":
         return this.#read(frame);
       case "resync":
@@ -96,30 +101,35 @@ export class Live {
     if (message.author_id === this.#directory.me.id) this.#outbox.settle(message.client_message_id);
   }
 
-  /** A conversation that the page has not heard of (somebody wrote to the reader directly) is read once. */
-  #knowConversation(id, time) {
-    if (this.#workspace.conversation(id)) this.#workspace.touch(id, time);
-    else this.#fetch(id);
-  }
-
   /** The frame carries what everybody sees; whose own part changed reads it. */
-  #conversation(frame) {
-    const me = this.#directory.me.id;
-    const known = this.#workspace.conversation(frame.id);
-    const mine = (frame.members_changed ?? []).includes(me);
-    if (mine || !known) return this.#fetch(frame.id);
-    this.#workspace.put(frame);
-    if (this.#panel.open && this.#room.id === frame.id && frame.members_changed?.length) this.#panel.load();
+  #conversation({ id, conversation, members_changed: changed = [] }) {
+    if (!conversation) return this.#lost(id);
+    if (changed.includes(this.#directory.me.id)) {
+      this.#gone.delete(id);
+      return this.#fetch(id);
+    }
+    if (!this.#workspace.conversation(id)) return undefined;
+    this.#workspace.put(conversation);
+    if (this.#panel.open && this.#room.id === id && changed.length) this.#panel.load();
     return undefined;
   }
 
+  /** Unread of a conversation that the page has not heard of: somebody just wrote to the reader directly. */
+  #knowUnread() {
+    const unknown = [...this.#workspace.unread.counts.keys()].filter((id) => !this.#workspace.conversation(id));
+    for (const id of unknown.slice(0, MAX_UNKNOWN)) this.#fetch(id);
+  }
+
   async #fetch(id) {
-    if (!id || this.#fetching.has(id)) return;
+    if (this.#fetching.has(id) || this.#gone.has(id)) return;
     this.#fetching.add(id);
     try {
       this.#workspace.put(await this.#api.get(`/conversations/${id}`));
     } catch (error) {
-      if (error.status === 404) this.#lost(id);
+      if (error.status === 404) {
+        this.#gone.add(id);
+        this.#lost(id);
+      }
     } finally {
       this.#fetching.delete(id);
     }
@@ -129,7 +139,7 @@ export class Live {
   /** Access is gone: that conversation closes, nothing else does. */
   #lost(id) {
     this.#workspace.forget(id);
-    if (this.#room.id === id) this.#room.open(id);
+    if (this.#room.id === id) this.#room.lose();
   }
 
   #read({ conversation_id, last_read_seq, last_activity_read_seq }) {

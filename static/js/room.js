@@ -1,5 +1,6 @@
 // The open conversation: its loaded messages, its "new messages" line, and how it loads more of itself.
 
+import { ApiError } from "./api.js";
 import { MessageWindow } from "./store/window.js";
 
 const PAGE = 50;
@@ -55,6 +56,15 @@ export class Room extends EventTarget {
       this.error = error;
     }
     if (turn === this.#turn) this.#tell("opened");
+  }
+
+  /** Access to the open conversation is gone. */
+  lose() {
+    this.#turn += 1;
+    this.window = null;
+    this.error = new ApiError(404, "not_found", "This conversation does not exist.");
+    this.#tell("opened");
+    this.#tell("changed");
   }
 
   close() {

@@ -134,7 +134,7 @@ export class ConversationDialogs {
       load();
     });
     const head = h("div", { class: "browse-head" }, field, h("label", { class: "check" }, toggle, "Archived"));
-    const { close } = openDialog({ title: "Channels", wide: true, body: [head, note, list] });
+    const { close } = openDialog({ title: "Channels", kind: "wide", body: [head, note, list] });
     load();
   }
 

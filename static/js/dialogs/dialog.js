@@ -5,12 +5,12 @@ import { h, iconButton } from "../view/dom.js";
 let serial = 0;
 
 /** Opens a modal dialog; `close()` removes it and gives the focus back. */
-export function openDialog({ title, body, wide = false, onClose }) {
+export function openDialog({ title, body, kind = "", onClose }) {
   const id = `dialog-${(serial += 1)}`;
   const before = document.activeElement;
   const element = h(
     "dialog",
-    { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id },
+    { class: `dialog ${kind}`.trim(), "aria-labelledby": id },
     h("header", {}, h("h2", { id }, title), iconButton("close", "Close", () => element.close())),
     h("div", { class: "dialog-body" }, body),
   );
@@ -30,7 +30,7 @@ export function openDialog({ title, body, wide = false, onClose }) {
  * A form in a dialog. `run(values, form)` does the work; while it runs the form is disabled, and when it fails the
  * message is shown and everything stays as it was entered. Resolves to the result, or to null where it was closed.
  */
-export function formDialog({ title, body, submit, danger = false, wide = false, run }) {
+export function formDialog({ title, body, submit, danger = false, run }) {
   return new Promise((resolve) => {
     let result = null;
     const failure = h("p", { class: "failure", role: "alert", hidden: true });
@@ -59,7 +59,7 @@ export function formDialog({ title, body, submit, danger = false, wide = false, 
         form.querySelector("input, textarea")?.focus();
       }
     });
-    const { close } = openDialog({ title, body: form, wide, onClose: () => resolve(result) });
+    const { close } = openDialog({ title, body: form, onClose: () => resolve(result) });
   });
 }
 

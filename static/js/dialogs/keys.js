@@ -45,7 +45,7 @@ const GROUPS = [
 export function openKeys() {
   openDialog({
     title: "Keys",
-    wide: true,
+    kind: "wide",
     body: h(
       "div",
       { class: "keys" },

@@ -46,7 +46,7 @@ export function openSwitcher(context) {
     else return;
     event.preventDefault();
   });
-  const { close } = openDialog({ title: "Jump to", body: [field, list] });
+  const { close } = openDialog({ title: "Jump to", kind: "top", body: [field, list] });
   search();
 
   function search() {

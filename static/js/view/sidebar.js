@@ -92,7 +92,7 @@ export class Sidebar {
     const link = node.firstChild;
     link.href = `/w/${this.#workspace.slug}/c/${conversation.id}/`;
     link.dataset.conversation = conversation.id;
-    link.className = ["item", lit && "lit", muted && "muted", entry?.mentions > 0 && "mentioned"].filter(Boolean).join(" ");
+    link.className = ["item", lit && "lit", muted && "muted", entry?.mentions > 0 && "mentioned", conversation.type === "dm" && "direct"].filter(Boolean).join(" ");
     if (open) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
     fill(
