@@ -12,17 +12,16 @@ ends, whether by a signal, by Ctrl-C or by `runserver`. Two things of Daphne's a
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from typing import Any
 
 from daphne.cli import CommandLineInterface
 from daphne.server import Server
+from django.core.exceptions import ImproperlyConfigured
 from twisted.internet import defer, reactor
 
+from . import env
 from .valve import Valve
-
-DEFAULT_PORT = "8000"
 
 
 class LoopdServer(Server):
@@ -82,13 +81,21 @@ class CommandLine(CommandLineInterface):
 
 
 def main(arguments: list[str]) -> None:
-    """Daphne's options; the port also from `PORT`."""
+    """Daphne's options; where to listen also from `LOOPD_HOST` and `PORT`."""
     given = list(arguments)
-    if not any(option.split("=")[0] in ("-p", "--port", "-u", "--fd", "-e", "--endpoint") for option in given):
-        given = ["-p", os.environ.get("PORT", "").strip() or DEFAULT_PORT, *given]
-    if not any(option.startswith("-v") or option == "--verbosity" for option in given):
-        given = ["-v", "0", *given]
-    CommandLine().run([*given, "loopd.asgi:application"])
+    named = {option.split("=")[0] for option in given}
+    elsewhere = {"-u", "--fd", "-e", "--endpoint"}
+    try:
+        host, port = env.listen_address()
+        if not named & {"-p", "--port", *elsewhere}:
+            given = ["-p", str(port), *given]
+        if not named & {"-b", "--bind", *elsewhere}:
+            given = ["-b", host, *given]
+        if not any(option.startswith("-v") or option == "--verbosity" for option in given):
+            given = ["-v", "0", *given]
+        CommandLine().run([*given, "loopd.asgi:application"])
+    except ImproperlyConfigured as error:  # the name of a setting, and what is wrong with it
+        sys.exit(f"loopd cannot start: {error}")
 
 
 if __name__ == "__main__":

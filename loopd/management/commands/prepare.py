@@ -19,14 +19,18 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
+from conversations.errors import Refusal
 from loopd import env
+from loopd.demo import is_wanted, make_demo
+
+from .demo import shown
 
 
 class Command(BaseCommand):
     help = (
         "Migrates, collects static files, makes the demo workspace on first start, and says where the server will be."
     )
-    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own form
+    requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,11 +42,23 @@ class Command(BaseCommand):
         with _locked(env.home()):
             _migrate(self)
             _collect_static(self)
-            if not options["no_demo"]:
-                call_command("demo", first_start=True, stdout=self.stdout, stderr=self.stderr)
-        shown = f"[{host}]" if ":" in host else host
-        self.stdout.write(f"loopd: http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/")  # noqa: S104
+            logins = None if options["no_demo"] else _first_start(self)
+        named = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
+        self.stdout.write(f"loopd: http://{named}:{port}/")
+        for line in logins or ():
+            self.stdout.write(line)
         self.stdout.flush()
+
+
+def _first_start(command: BaseCommand) -> list[str] | None:
+    """Makes the demo where nothing else is there; what it cannot make must not keep the server from starting."""
+    if not is_wanted():
+        return None
+    try:
+        return shown(make_demo())
+    except Refusal as refusal:
+        command.stderr.write(f"No demo workspace: {refusal.message}")
+        return None
 
 
 def _refuse_taken(host: str, port: int) -> None:
