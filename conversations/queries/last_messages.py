@@ -8,14 +8,15 @@ from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
 
-from ..agentue.text import preview
+from ..content.previews import read_previews
 from ..models import Message, Scope
 from ..visibility import human_visible
 from .members import render_members
 
 
 def last_messages(scope_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-    """`{id, author, preview, created_at}` by scope. Two statements for any number of scopes.
+    """`{id, author, preview, created_at}` by scope. Three statements for any number of scopes, four where
+    a text is large.
 
     Each scope costs one seek at the end of `messages_scope_seq_uniq`; nothing is counted. One content at a time is
     parsed.
@@ -25,14 +26,15 @@ def last_messages(scope_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
     ids = [message_id for _, message_id in found if message_id is not None]
     if not ids:
         return {}
-    messages = Message.objects.select_related("author", "author__user").filter(id__in=ids)
-    return {message.scope_id: _line(message) for message in messages.iterator(chunk_size=20)}
+    messages = Message.objects.defer("content").select_related("author", "author__user").filter(id__in=ids)
+    previews = read_previews(ids)
+    return {message.scope_id: _line(message, previews.get(message.id, "")) for message in messages}
 
 
-def _line(message: Message) -> dict[str, Any]:
+def _line(message: Message, preview: str) -> dict[str, Any]:
     return {
         "id": str(message.id),
         "author": render_members([message.author])[0],
-        "preview": preview(message.content),
+        "preview": preview,
         "created_at": message.created_at.isoformat().replace("+00:00", "Z"),
     }
