@@ -41,7 +41,10 @@ def mark_read(*, user: Any, scope_id: UUID, message_id: UUID | None = None) -> R
     """
     access = see_scope(user, scope_id)
     require_joined(access)
-    return _read(access, message_id)
+    before, after = _read(access, message_id)
+    if before == after:
+        return Read(access.member, scope_id, None, None)
+    return Read(access.member, scope_id, last_up_to(scope_id, before), first_after(scope_id, before))
 
 
 def mark_many_read(*, user: Any, workspace_id: UUID, scope_ids: Sequence[UUID]) -> Member:
@@ -56,7 +59,8 @@ def mark_many_read(*, user: Any, workspace_id: UUID, scope_ids: Sequence[UUID]) 
 
 
 @in_transaction
-def _read(seen: ScopeAccess, message_id: UUID | None) -> Read:
+def _read(seen: ScopeAccess, message_id: UUID | None) -> tuple[int, int]:
+    """The message cursor as it was and as it is."""
     scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
     membership = require_joined(member_scope(seen.member, scope))
     named = None if message_id is None else seq_of(scope, message_id)
@@ -65,9 +69,7 @@ def _read(seen: ScopeAccess, message_id: UUID | None) -> Read:
         publish_on_commit(_to_the_end(scope, membership))
     else:
         publish_on_commit(advance_cursors(scope, membership, to_seq=named, named_seq=named))
-    if membership.last_read_seq == before:
-        return Read(seen.member, scope.id, None, None)
-    return Read(seen.member, scope.id, last_up_to(scope.id, before), first_after(scope.id, before))
+    return before, membership.last_read_seq
 
 
 @in_transaction

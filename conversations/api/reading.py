@@ -68,7 +68,7 @@ class ReadConversation(APIView):
         operation_id="conversation_read",
         tags=["reading"],
         request=UpTo,
-        responses={200: ReadAnswer, **refusals(400, 404, 409)},
+        responses={200: ReadAnswer, **refusals(400, 404, 409, 503)},
     )
     def put(self, request: Request, scope_id: UUID) -> Response:
         """Read up to a message or, without one, everything; the cursor never moves back."""
@@ -87,7 +87,7 @@ class ReadConversations(APIView):
         operation_id="conversations_read",
         tags=["reading"],
         request=ReadMany,
-        responses={200: ReadManyAnswer, **refusals(400, 404, 409)},
+        responses={200: ReadManyAnswer, **refusals(400, 404, 409, 503)},
     )
     def post(self, request: Request, workspace_id: UUID) -> Response:
         """Read exactly these conversations to their ends: all of them or, with a refusal, none."""
@@ -101,7 +101,7 @@ class UnreadMarker(APIView):
         operation_id="conversation_mark_unread",
         tags=["reading"],
         request=UpTo,
-        responses={200: Unread, **refusals(400, 404, 409)},
+        responses={200: Unread, **refusals(400, 404, 409, 503)},
     )
     def put(self, request: Request, scope_id: UUID) -> Response:
         """Mark unread by hand: as a whole, or from a message on."""
@@ -113,7 +113,7 @@ class UnreadMarker(APIView):
     @extend_schema(
         operation_id="conversation_clear_unread",
         tags=["reading"],
-        responses={204: OpenApiResponse(description="No marker is set."), **refusals(404, 409)},
+        responses={204: OpenApiResponse(description="No marker is set."), **refusals(404, 409, 503)},
     )
     def delete(self, request: Request, scope_id: UUID) -> Response:
         """Take the marker away."""
@@ -126,7 +126,7 @@ class NotificationLevels(APIView):
         operation_id="conversation_notifications",
         tags=["reading"],
         request=Notifications,
-        responses={200: NotificationsAnswer, **refusals(400, 404, 409)},
+        responses={200: NotificationsAnswer, **refusals(400, 404, 409, 503)},
     )
     def put(self, request: Request, scope_id: UUID) -> Response:
         """Choose what to hear of: all, mentions or none; tasks can be watched or unwatched."""
