@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from ..errors import Conflict
 from ..events import ConversationUpdated, Fact
 from ..ids import new_id
 from ..locking import lock_scope
@@ -33,10 +34,13 @@ def thread_identity(root_message_id: UUID) -> str:
 def create_scope(creator: Member, members: Sequence[Member], **columns: Any) -> tuple[Scope, list[Fact]]:
     """Insert a scope and begin its memberships; the new row is locked like any other, which checks the lease.
 
-    Raises `IntegrityError` where its identity is taken; call inside an `atomic` block of its own then.
+    Raises `IntegrityError` where its identity is taken (call inside an `atomic` block of its own then), `Conflict`
+    where a member was deactivated meanwhile. `members`: each once.
     """
     made = Scope.objects.create(id=new_id(), workspace_id=creator.workspace_id, created_by=creator, **columns)
     scope = lock_scope(creator.workspace_id, made.id)
     begun = begin_memberships(scope, members)
+    if len(begun) < len(members):
+        raise Conflict("Somebody of those named was deactivated at this moment; nothing was made.")
     told = ConversationUpdated(scope.workspace_id, scope.id, members_changed=tuple(fact.member_id for fact in begun))
     return scope, [*begun, told]

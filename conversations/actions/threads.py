@@ -63,7 +63,7 @@ def _thread_of(parent: Scope, message_id: UUID) -> Scope | None:
 
 def _first_members(parent: Scope, opener: Member, author: Member) -> list[Member]:
     """As far as they are active in the parent, whose lock keeps that so."""
-    people = {member.id: member for member in (author, opener)}
+    people = {member.id: member for member in (author, opener) if member.active}
     active = Membership.objects.filter(
         scope=parent, member_id__in=people, status=MembershipStatus.ACTIVE, visible=True
     ).values_list("member_id", flat=True)

@@ -20,7 +20,7 @@ from .members import render_members
 def render_conversations(member: Member, scopes: Sequence[Scope]) -> list[dict[str, Any]]:
     """The API's conversations, in the order given; cursors, level and marker are null for who has not joined.
 
-    Eight statements at most, for any number of scopes; parents that are loaded already save one.
+    Ten statements at most, for any number of scopes; parents that are loaded already save one.
     """
     if not scopes:
         return []

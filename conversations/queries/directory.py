@@ -19,7 +19,7 @@ MEMBERS, CONVERSATIONS = 20, 20
 def find_by_name(member: Member, q: str) -> dict[str, list[dict[str, Any]]]:
     """Active members, and open conversations that the member may see: by name, a DM by those in it.
 
-    Names that begin with `q` come before those that contain it. Twelve statements at most.
+    Names that begin with `q` come before those that contain it. Fourteen statements at most.
     """
     people = members_of_workspace(member.workspace_id, q).filter(status=MemberStatus.ACTIVE)
     scopes = visible_scopes(member).filter(status=ScopeStatus.ACTIVE)
