@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
 
 from tests.world import World
 
@@ -75,3 +76,47 @@ def test_it_is_served_to_whoever_is_logged_in() -> None:
     assert b"swagger" in docs.response.content
     assert world.call(None, "GET", "/schema").status == 401
     assert world.call(None, "GET", "/docs").status == 401
+
+
+def test_answers_are_as_described(document: dict[str, Any]) -> None:
+    world = World("ann", "ben")
+    x, d = world.channel("x", "ann", "ben").id, world.dm("d", "ann", "ben").id
+    root = world.call("ann", "POST", f"/conversations/{x}/messages", {"text": "hello"}).ok()["id"]
+    calls = [
+        ("get", "/v1/me", f"/me?workspace_id={world.id}", None),
+        ("get", "/v1/me", "/me", None),
+        ("get", "/v1/workspaces", "/workspaces", None),
+        ("get", "/v1/workspaces/{workspace_id}/members", f"/workspaces/{world.id}/members?limit=1", None),
+        ("get", "/v1/workspaces/{workspace_id}/directory", f"/workspaces/{world.id}/directory", None),
+        ("get", "/v1/conversations", f"/conversations?workspace_id={world.id}", None),
+        ("get", "/v1/conversations/{scope_id}", f"/conversations/{d}", None),
+        ("patch", "/v1/conversations/{scope_id}", f"/conversations/{x}", {"name": "y"}),
+        ("post", "/v1/messages/{message_id}/thread", f"/messages/{root}/thread", None),
+        ("post", "/v1/messages/{message_id}/thread", f"/messages/{root}/thread", None),
+        ("post", "/v1/conversations", "/conversations", {"type": "channel"}),
+        ("get", "/v1/conversations/{scope_id}/members", f"/conversations/{x}/members", None),
+    ]
+    for method, path, url, body in calls:
+        answer = world.call("ann", method.upper(), url, body)
+        described = document["paths"][path][method]["responses"][str(answer.status)]
+        schema = described["content"]["application/json"]["schema"]
+        checker = Draft202012Validator({**_json_schema(schema), "components": _json_schema(document["components"])})
+        problems = [f"{error.json_path}: {error.message}" for error in checker.iter_errors(answer.body)]
+        assert not problems, (method, url, answer.status, problems)
+        if answer.status < 300 and "items" not in answer.body:
+            assert answer.body.keys() == _resolved(document, schema)["properties"].keys()
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return found
+
+
+def _json_schema(node: Any) -> Any:
+    """OpenAPI 3.0 writes `nullable` where JSON Schema has a type null."""
+    if isinstance(node, list):
+        return [_json_schema(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    plain = {key: _json_schema(value) for key, value in node.items() if key != "nullable"}
+    return {"anyOf": [plain, {"type": "null"}]} if node.get("nullable") is True else plain
