@@ -89,7 +89,7 @@ class ActivityReadCursorAdvanced(CursorEvent):
 
 @dataclass(frozen=True, slots=True)
 class UnreadFrom:
-    """"Mark unread from this message": the new cursor and every message row past it, as one transaction read them."""
+    """ "Mark unread from this message": the new cursor and every message row past it, as one transaction read them."""
 
     last_read_seq: int
     last_activity_read_seq: int

@@ -91,6 +91,22 @@ class HydrateRow:
     parent_roster_generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class ScopeEvidence:
+    """What a page read for its own purpose says of one scope that a member has an active membership in.
+
+    All of it as one query saw it, after the member's runtime version was noted.
+    """
+
+    scope: int
+    last_read_seq: int
+    last_activity_read_seq: int
+    latest_seq: int
+    latest_activity_seq: int
+    membership_generation: int
+    read_generation: int
+
+
 class SnapshotStore(Protocol):
     def load_member_page(self, workspace: int, member: int, after_scope: int, limit: int) -> Sequence[HydrateRow]:
         """At most `limit` rows in scope order with scope > `after_scope`; fewer than `limit` means the end.

@@ -1,0 +1,124 @@
+"""What is shown of an entry: the one function behind every badge, red dot, title, list and socket.
+
+It is written in plain arithmetic, so that it takes one entry's integers as well as whole columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .columns import ACTIVE, HIDDEN, LIT, VISIBLE, WATCHED, Bools, Columns, Rows
+from .events import Level
+from .states import CountState, Shown
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
+
+_ACCESS = ACTIVE | VISIBLE | HIDDEN
+_HAS_ACCESS = ACTIVE | VISIBLE
+
+
+def shown(
+    is_open: Any, flags: Any, level: Any, state: Any, messages: Any, mentions: Any, activities: Any, marker: Any
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Access, messages, mentions, activities and the manual dot, of one entry or of many.
+
+    Without access nothing shows. Only `ready` and `snapshot_serving` show counts, and as the level says: `all` shows
+    everything, `mentions` only messages that mention, `none` nothing. No level and no count state hides the dot.
+    """
+    access = ((flags & _ACCESS) == _HAS_ACCESS) & is_open
+    counted = access & (state <= CountState.SNAPSHOT_SERVING)
+    everything = counted & (level == Level.ALL)
+    mentioning = counted & (level == Level.MENTIONS)
+    some_mentions = mentions * (mentions > 0)
+    return (
+        access,
+        everything * (messages * (messages > 0)) + mentioning * some_mentions,
+        (everything | mentioning) * some_mentions,
+        everything * (activities * (activities > 0)),
+        access & (marker > 0),
+    )
+
+
+def _of_columns(columns: Columns, rows: Any, is_open: Any) -> tuple[Any, Any, Any, Any, Any]:
+    return shown(
+        is_open,
+        columns.flags[rows],
+        columns.level[rows],
+        columns.state[rows],
+        columns.messages[rows],
+        columns.mentions[rows],
+        columns.activities[rows],
+        columns.marker[rows],
+    )
+
+
+def shown_row(columns: Columns, row: int, is_open: bool) -> Shown:
+    """One entry as a value."""
+    state = int(columns.state[row])
+    access, messages, mentions, activities, manual = shown(
+        is_open,
+        int(columns.flags[row]),
+        int(columns.level[row]),
+        state,
+        int(columns.messages[row]),
+        int(columns.mentions[row]),
+        int(columns.activities[row]),
+        int(columns.marker[row]),
+    )
+    return Shown(
+        state=CountState(state) if access else CountState.UNAVAILABLE,
+        messages=messages,
+        activities=activities,
+        manual=bool(manual),
+        mentions=mentions,
+    )
+
+
+def lit(columns: Columns, rows: Any, is_open: bool) -> Bools:
+    """Which of the rows show something."""
+    _, messages, _, activities, manual = _of_columns(columns, rows, is_open)
+    result: Bools = (messages > 0) | (activities > 0) | manual
+    return result
+
+
+def relight(workspace: Workspace, scope: int, rows: Rows) -> None:
+    """Bring the members' numbers of lit scopes up to date for rows of one scope."""
+    if not len(rows):
+        return
+    columns = workspace.columns
+    now = lit(columns, rows, workspace.scopes.is_open(scope))
+    was = (columns.flags[rows] & LIT) != 0
+    changed = now != was
+    if not changed.any():
+        return
+    rows, now = rows[changed], now[changed]
+    columns.flags[rows] ^= LIT
+    workspace.members.lit[columns.member[rows]] += np.where(now, 1, -1).astype(np.int32)
+
+
+def relight_row(workspace: Workspace, scope: int, row: int) -> None:
+    columns = workspace.columns
+    now = shown_row(columns, row, workspace.scopes.is_open(scope)).lit
+    if now != bool(columns.flags[row] & LIT):
+        columns.flags[row] ^= LIT
+        workspace.members.lit[columns.member[row]] += 1 if now else -1
+
+
+def relight_scope(workspace: Workspace, scope: int) -> None:
+    """After the scope was archived or restored: every entry, in batches."""
+    length = workspace.scopes.length[scope]
+    size = workspace.budgets.accounting_batch_size
+    for first in range(0, length, size):
+        if first:
+            workspace.breathe()
+        last = min(first + size, workspace.scopes.length[scope])
+        start = workspace.scopes.start[scope]
+        rows = np.arange(start + first, start + last, dtype=np.int64)
+        columns = workspace.columns
+        columns.touched[rows] = workspace.next_tick()
+        relight(workspace, scope, rows)
+        if workspace.watches:
+            workspace.note_changed(rows[(columns.flags[rows] & WATCHED) != 0])

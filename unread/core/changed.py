@@ -1,0 +1,64 @@
+"""What follows from a change of entries: new versions, dirty bits, red dots, and sockets to tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .aggregate import relight
+from .columns import ACTIVE, DIRTY, HIDDEN, LIT, LOADED, UNKNOWN, VISIBLE, WATCHED, Bools, Rows
+from .events import Level
+from .workspace import Workspace
+
+
+def slice_changed(
+    workspace: Workspace, scope: int, rows: slice, changed: Bools | None, mentioned: list[int], *, only_more: bool
+) -> None:
+    """Entries of a slice changed: those of the mask, and those where the number of mentions did (places in the slice).
+
+    `only_more` says that no count fell, so that what is lit stays lit. Former members' entries are kept up but not
+    written: whoever rejoins starts at zero.
+    """
+    if changed is None:
+        if not mentioned:
+            return
+        changed = np.zeros(rows.stop - rows.start, dtype=np.bool_)
+    if mentioned:
+        changed[mentioned] = True
+    columns = workspace.columns
+    np.copyto(columns.touched[rows], np.uint32(workspace.next_tick()), where=changed)
+    flags = columns.flags[rows]
+    clean = changed & ((flags & (DIRTY | ACTIVE)) == ACTIVE)
+    fresh = int(np.count_nonzero(clean))
+    if fresh:
+        np.bitwise_or(flags, np.uint16(DIRTY), out=flags, where=clean)
+        workspace.note_dirty(scope, fresh)
+    if not workspace.scopes.is_open(scope):
+        return
+    turning = changed
+    if only_more:
+        turning = changed & ((flags & (LIT | ACTIVE | VISIBLE | HIDDEN)) == (ACTIVE | VISIBLE))
+    relight(workspace, scope, np.flatnonzero(turning) + rows.start)
+    if workspace.watches:
+        watched = np.flatnonzero(changed & ((flags & (WATCHED | HIDDEN)) == WATCHED))
+        if len(watched):
+            levels = columns.level[rows][watched]
+            seen = (levels == Level.ALL) | ((levels == Level.MENTIONS) & np.isin(watched, mentioned))
+            workspace.note_changed(watched[seen] + rows.start)
+
+
+def rows_changed(workspace: Workspace, scope: int, rows: Rows) -> None:
+    """Some entries of one scope changed in any way."""
+    if not len(rows):
+        return
+    columns = workspace.columns
+    columns.touched[rows] = workspace.next_tick()
+    flags = columns.flags[rows]
+    clean = (flags & (DIRTY | LOADED)) == LOADED
+    clean &= columns.membership_generation[rows] != UNKNOWN
+    fresh = int(np.count_nonzero(clean))
+    if fresh:
+        columns.flags[rows[clean]] |= DIRTY
+        workspace.note_dirty(scope, fresh)
+    relight(workspace, scope, rows)
+    if workspace.watches:
+        workspace.note_changed(rows[(flags & WATCHED) != 0])

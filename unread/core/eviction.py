@@ -1,0 +1,96 @@
+"""Eviction: whole inactive scopes leave memory, once everything about them is written and nobody is looking.
+
+Their members' pages are then no longer all in: a member who returns hydrates again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .columns import DIRTY, FLYING, LIT, LOADED, WATCHED
+from .live import LiveScope, Warming
+from .members import LOADED as PAGES_IN
+from .workspace import Workspace
+
+
+def evict_scope(workspace: Workspace, scope: int) -> bool:
+    """Forget a scope if that loses nothing; answers whether it did."""
+    if not _may_go(workspace, scope):
+        return False
+    scopes, columns, members = workspace.scopes, workspace.columns, workspace.members
+    live = workspace.live.pop(scope, None)
+    identity = scopes.ids[scope]
+    _remember(workspace, identity, max(scopes.roster_seen[scope], live.roster.complete if live else -1))
+    workspace.open_gaps.discard(scope)
+    workspace.dirty.pop(scope, None)
+    length = scopes.length[scope]
+    if length:
+        rows = np.arange(scopes.start[scope], scopes.start[scope] + length, dtype=np.int64)
+        leaving = columns.member[rows]
+        members.lit[leaving] -= ((columns.flags[rows] & LIT) != 0).astype(np.int32)
+        columns.unlink(rows, members.heads)
+        for number in leaving[[members.loading[n] == PAGES_IN for n in leaving.tolist()]].tolist():
+            members.lower_veil(number)
+        columns.release(scopes.start[scope], scopes.size[scope])
+        workspace.entries -= length
+        scopes.length[scope] = scopes.size[scope] = 0
+    workspace.evictions += 1
+    workspace.metrics.count("evicted_scopes")
+    scopes.remove(scope)
+    return True
+
+
+def evict_idle(workspace: Workspace, at_most: int) -> int:
+    """Evict the scopes that were left alone for the longest, at most so many; answers how many entries went."""
+    before = workspace.entries
+    oldest = workspace.now - workspace.budgets.evict_idle_s
+    used_at = workspace.scopes.used_at
+    candidates = sorted(
+        (number for number in workspace.scopes.numbers.values() if used_at[number] <= oldest),
+        key=used_at.__getitem__,
+    )
+    for scope in candidates[:at_most]:
+        evict_scope(workspace, scope)
+    return before - workspace.entries
+
+
+def _may_go(workspace: Workspace, scope: int) -> bool:
+    if workspace.now - workspace.scopes.used_at[scope] < workspace.budgets.gap_grace_s:
+        return False  # an event that is still on its way would find its frontier written as passed
+    live = workspace.live.get(scope)
+    if live is not None and not _is_quiet(live):
+        return False
+    flags = workspace.columns.flags[workspace.rows(scope)]
+    if (flags & (DIRTY | FLYING | WATCHED)).any() or not (flags & LOADED).all():
+        return False
+    if workspace.hydrating:
+        members = workspace.columns.member[workspace.rows(scope)]
+        return not np.isin(members, list(workspace.hydrating)).any()
+    return True
+
+
+def _is_quiet(live: LiveScope) -> bool:
+    """Nothing is pending, held, missing or under way."""
+    return not (
+        live.busy
+        or live.waiting
+        or live.warming is not Warming.IDLE
+        or live.dropped_message
+        or live.dropped_activity
+        or live.dropped_change
+        or live.roster.open_gap
+        or live.rewinds.open_gap
+        or (live.complete and _misses_something(live))
+    )
+
+
+def _misses_something(live: LiveScope) -> bool:
+    return any(stream.open_gap or stream.settle_since >= 0 for stream in (live.messages, live.activities))
+
+
+def _remember(workspace: Workspace, scope: int, roster_generation: int) -> None:
+    forgotten = workspace.forgotten
+    forgotten.pop(scope, None)
+    forgotten[scope] = roster_generation
+    if len(forgotten) > workspace.budgets.max_forgotten_scopes:
+        del forgotten[next(iter(forgotten))]

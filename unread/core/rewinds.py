@@ -1,0 +1,76 @@
+"""The order of a scope's message changes: by rewind generation, early ones held, lost ones given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .events import MessagesChanged
+from .stream import UNSTARTED
+
+
+class Rewinds:
+    __slots__ = ("applied", "gap_since", "gap_top", "held", "late", "lost", "seen", "start")
+
+    def __init__(self) -> None:
+        self.start = UNSTARTED
+        """The scope's generation as the first warm job read it."""
+        self.applied = UNSTARTED
+        """Every change up to this generation has been applied, given up, or was history at the start."""
+        self.seen = 0
+        """Highest generation known to be committed."""
+        self.held: dict[int, MessagesChanged] | None = None
+        self.late: set[int] | None = None
+        """Changes at or below the start that were applied here."""
+        self.lost: set[int] | None = None
+        self.gap_since = -1.0
+        self.gap_top = 0
+
+    def begin(self, generation: int) -> None:
+        self.start = self.applied = generation
+        self.seen = max(self.seen, generation)
+
+    def is_new(self, generation: int) -> bool:
+        """Neither applied nor held."""
+        if generation > self.applied:
+            return not self.held or generation not in self.held
+        if generation <= self.start:
+            return not self.late or generation not in self.late
+        return bool(self.lost) and generation in (self.lost or ())
+
+    def accept(self, generation: int) -> None:
+        """The change has been applied."""
+        self.seen = max(self.seen, generation)
+        if generation <= self.start:
+            self.late = self.late or set()
+            self.late.add(generation)
+        elif generation <= self.applied:
+            if self.lost:
+                self.lost.discard(generation)
+        else:
+            self.applied = generation
+
+    def hold(self, event: MessagesChanged) -> None:
+        self.held = self.held or {}
+        self.held[event.rewind_generation] = event
+        self.seen = max(self.seen, event.rewind_generation)
+
+    def ready(self) -> Iterator[MessagesChanged]:
+        """Held changes whose turn has come; each must be accepted before the next is asked for."""
+        while self.held and self.applied + 1 in self.held:
+            yield self.held.pop(self.applied + 1)
+
+    def lose(self, up_to: int, keep: int) -> int:
+        """Give up the missing generations up to one or to the next held one; answers the highest given up."""
+        lost = self.lost or set()
+        generation = self.applied + 1
+        while generation <= up_to and not (self.held and generation in self.held):
+            if len(lost) < keep:
+                lost.add(generation)
+            generation += 1
+        self.lost = lost
+        self.applied = generation - 1
+        return self.applied
+
+    @property
+    def open_gap(self) -> bool:
+        return self.seen > self.applied
