@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 BACKOFF_S = 0.01
 """Upper bound of the random wait before the second attempt; it doubles with each further one."""
+GIVE_UP_AFTER_S = 10.0
+"""No further attempt once this much time is gone: a lock wait that ran out has taken its patience already."""
 
 _LOCK_WAIT, _DEADLOCK = 1205, 1213
 
@@ -30,7 +32,8 @@ R = TypeVar("R")
 
 
 def in_transaction(action: Callable[P, R]) -> Callable[P, R]:
-    """Run `action` in `transaction.atomic()`, at most `MAX_ATTEMPTS` times; then `Unavailable`, with nothing written.
+    """Run `action` in `transaction.atomic()`, at most `MAX_ATTEMPTS` times and not for longer than `GIVE_UP_AFTER_S`;
+    then `Unavailable`, with nothing written.
 
     Inside another transaction it joins that one and is not repeated: only the outermost can start over.
     """
@@ -40,6 +43,7 @@ def in_transaction(action: Callable[P, R]) -> Callable[P, R]:
         if connection.in_atomic_block:
             with transaction.atomic():
                 return action(*args, **kwargs)
+        give_up_at = time.monotonic() + GIVE_UP_AFTER_S
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 with transaction.atomic():
@@ -48,6 +52,8 @@ def in_transaction(action: Callable[P, R]) -> Callable[P, R]:
                 if not lost_a_lock(error):
                     raise
                 logger.warning("attempt %s of %s lost a lock: %s", attempt, action.__qualname__, error)
+            if time.monotonic() >= give_up_at:
+                break
             if attempt < MAX_ATTEMPTS:
                 time.sleep(random.uniform(0, BACKOFF_S * 2 ** (attempt - 1)))
         raise Unavailable("The database is busy; nothing was written. Try again.")

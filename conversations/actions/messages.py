@@ -29,6 +29,7 @@ from .cursors import advance_cursors
 from .identity import creation_fingerprint, earlier_send, output_key
 from .memberships import join_thread_members
 from .mentioning import mentionable, mentioned
+from .summary import summary_facts
 
 FOR_ANYBODY = (MessageType.DEFAULT, MessageType.STICKER)
 
@@ -153,6 +154,7 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
     facts.append(stored_fact(scope, message, tuple(sorted(member.id for member in people))))
     if not on_behalf:
         facts += _author_has_read(scope, access, message)
+    facts += summary_facts(scope)
     publish_on_commit(facts)
     return Sent(message, created=True)
 

@@ -25,7 +25,7 @@ from ..transactions import in_transaction
 from .archiving import set_archived
 from .changing import lock_message, require_settled
 from .counted import counted
-from .summary import recompute_visible_summary, take_from_summary
+from .summary import recompute_visible_summary, summary_facts, take_from_summary
 
 REWIND_MAX_MESSAGES = 1000
 
@@ -62,7 +62,7 @@ def _delete(access: ScopeAccess, message_id: UUID) -> None:
     removed = _remove(scope, [message])
     take_from_summary(scope, message)
     scope.save(update_fields=["visible_message_count", "visible_last_message_at", "updated_at"])
-    publish_on_commit([removed])
+    publish_on_commit([removed, *summary_facts(scope)])
 
 
 @in_transaction
@@ -83,6 +83,7 @@ def _rewind(access: ScopeAccess, to_message_id: UUID) -> int:
     require_settled(messages)
     facts: list[Fact] = [_remove(scope, messages)]
     recompute_visible_summary(scope)
+    facts += summary_facts(scope)
     facts += _archive_threads(scope, access, [message.id for message in messages])
     publish_on_commit(facts)
     return len(messages)

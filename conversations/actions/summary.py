@@ -9,7 +9,9 @@ from datetime import datetime
 
 from django.db.models import Count, Max
 
+from ..events import Fact, MessageUpdated
 from ..models import Message, Scope
+from ..models.scope import ScopeType
 from ..visibility import VISIBLE_TYPES, human_visible, is_human_visible
 
 
@@ -30,6 +32,13 @@ def take_from_summary(scope: Scope, message: Message) -> None:
     last = scope.visible_last_message_at
     if last is None or message.created_at >= last:
         scope.visible_last_message_at = _last_visible_at(scope)
+
+
+def summary_facts(scope: Scope) -> list[Fact]:
+    """A thread's summary is shown under its root: pages of the conversation around it follow its changes."""
+    if scope.type != ScopeType.THREAD or scope.parent_scope_id is None or scope.root_message_id is None:
+        return []
+    return [MessageUpdated(scope.workspace_id, scope.parent_scope_id, scope.root_message_id)]
 
 
 def recompute_visible_summary(scope: Scope) -> bool:

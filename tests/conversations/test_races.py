@@ -14,7 +14,7 @@ from conversations.actions.messages import Sent, send_message
 from conversations.actions.reading import mark_many_read
 from conversations.errors import Conflict, InvalidRequest, NotFound
 from conversations.models import Activity, Membership, Message, MessageMention, RemovedMessage, Scope
-from tests.verbs import delete, fresh, join, leave, post, react, read, rewind, share, thread
+from tests.verbs import delete, edit, fresh, join, leave, post, react, read, rewind, share, thread
 from tests.world import World, facts_of
 
 from .crowd import together
@@ -236,6 +236,21 @@ def test_replies_race_departures(world: World) -> None:
     active = Membership.objects.filter(member=world.member["ben"], status="active")
     assert not active.filter(scope__in=[world.scope["x"], world.scope["t"]]).exists()
     check_order(world, "t")
+
+
+def test_edits_race_and_each_is_one_revision(world: World) -> None:
+    message = post(world, "ann", "x", mentions=["ben"])
+    state = State.load(world)
+
+    def change(n: int) -> None:
+        for turn in range(5):
+            edit(world, "ann", message, f"{n} {turn}", mentions=("ben",) if (n + turn) % 2 else ("cat", "bot"))
+
+    with facts_of(world) as batches:
+        together([lambda n=n: change(n) for n in range(4)])
+    message.refresh_from_db()
+    assert message.revision == len(batches) == 20
+    assert _in_some_order(state, batches) == State.load(world)
 
 
 def test_reactions_race_and_each_counts_once(world: World) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from conversations.events import MessageUpdated
 from conversations.ids import new_id
 from conversations.models import Message, Scope
 from conversations.models.membership import Membership
 from conversations.unread_port import NoUnread, install_unread_reader, unread_reader
-from tests.verbs import archive, leave, post, thread
+from tests.verbs import archive, delete, leave, post, thread
 from tests.world import Answer, World, facts_of
 
 FIELDS = {
@@ -136,6 +139,31 @@ def test_writing_in_a_thread_joins_it_and_so_does_being_mentioned(world: World) 
     assert dict(people) == {world.member[who].id: 1 for who in ("ann", "ben", "bot")}
     summary = world.call("ann", "GET", f"/messages/{root.id}")["thread"]
     assert (summary["conversation_id"], summary["count"]) == (str(world.scope["t"].id), 1)
+
+
+def test_pages_around_a_thread_hear_of_its_summary(world: World) -> None:
+    root = post(world, "ann", "x")
+    thread(world, "ann", root, "t")
+    with facts_of(world) as batches:
+        reply = post(world, "ann", "t")
+        delete(world, "ann", reply)
+    for batch in batches:
+        [updated] = [fact for fact in batch if isinstance(fact, MessageUpdated)]
+        assert (updated.scope_id, updated.message_id) == (world.scope["x"].id, root.id)
+
+
+def test_a_send_costs_the_same_in_a_channel_of_three_and_of_many() -> None:
+    names = [f"m{n}" for n in range(60)]
+    world = World("ann", "ben", *names)
+    world.channel("small", "ann", "ben")
+    world.channel("large", "ann", "ben", *names)
+    costs = []
+    for scope in ("small", "large"):
+        post(world, "ben", scope)
+        with CaptureQueriesContext(connection) as queries:
+            post(world, "ann", scope, f"hi @ben-{world.tag}")
+        costs.append(len(queries))
+    assert costs[0] == costs[1] <= 14
 
 
 NOT_SENT = [
