@@ -137,7 +137,7 @@ def _fill(users: dict[str, AbstractUser]) -> None:
 
 
 def _member(workspace: Workspace, admin: AbstractUser, user: AbstractUser) -> Member:
-    found = Member.objects.filter(workspace=workspace, user=user).first()
+    found = Member.objects.filter(workspace=workspace, user_id=user.pk).first()
     return found or add_member(
         user=admin,
         workspace_id=workspace.id,

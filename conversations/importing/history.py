@@ -69,6 +69,7 @@ class History:
         here = Q(scope_id=self.scope_id) | Q(scope__parent_scope_id=self.scope_id)
         rows = Message.objects.filter(here, client_message_id__isnull=False)
         for key, message_id, author_id in rows.values_list("client_message_id", "id", "author_id").iterator():
+            key = key or ""
             self._note_present(key)
             if (timestamp := key.removeprefix(self._prefix)) in self.place.roots:
                 self._roots[timestamp] = (message_id, author_id)

@@ -35,7 +35,7 @@ def import_slack(path: Path, slug: str, output: TextIO) -> Report:
     the first write, and `WorkspaceBusy`.
     """
     with Archive(path) as archive:
-        export = _inspected(archive, output)
+        export = inspected(archive, output)
         report = Report(notes=export.notes)
         workspace = _workspace(slug, report)
         with _owned(workspace.id):
@@ -44,7 +44,8 @@ def import_slack(path: Path, slug: str, output: TextIO) -> Report:
     return report
 
 
-def _inspected(archive: Archive, output: TextIO) -> Export:
+def inspected(archive: Archive, output: TextIO) -> Export:
+    """The checked archive, with a bar for the checking."""
     progress = Progress("Checking", len(archive.names()), output)
     export = inspect(archive, lambda: progress.advance(1))
     progress.close()
