@@ -46,6 +46,7 @@ def build_application() -> Application:
     from .application import Application
     from .http import PooledHandler
     from .hub_worker import HubWorker
+    from .metrics import Gauges
     from .serving import Serving
     from .static import with_static_files
     from .workers import Workers
@@ -74,6 +75,15 @@ def build_application() -> Application:
     ):
         serving.workers.add(worker)
     subscribe(publisher.heard)
+    Gauges(
+        {
+            "loopd_http_requests_running": ("Requests admitted and not answered.", lambda: http.running),
+            "loopd_realtime_sockets": ("Open sockets.", lambda: len(hub.sockets)),
+            "loopd_realtime_gaps": ("Full outboxes replaced by a snapshot since the start.", lambda: hub.gaps),
+            "loopd_realtime_facts_waiting": ("Facts that wait to be rendered.", lambda: publisher.waiting),
+            "loopd_leases_held": ("Workspaces that this process owns.", lambda: len(owner.held())),
+        }
+    )
     sockets = WorkspaceSockets(hub, http, lambda admitted: hydrate(admitted.workspace_id, admitted.member_id))
     return Application(serving, http, with_static_files, streams=[], sockets=[(WORKSPACE_SOCKET, sockets)])
 

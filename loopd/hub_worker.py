@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 from uuid import UUID
 
 from conversations.ownership import Owner
@@ -23,11 +24,15 @@ class HubWorker:
 
     def start(self) -> None:
         self._owner.on_lost(self._lost)
-        self._on_loop(self._hub.attach, 10.0)
+
+        async def attach() -> None:
+            self._hub.attach()
+
+        self._on_loop(attach(), 10.0)
 
     def stop(self, deadline_s: float) -> None:
         """Close every socket; the pages connect again."""
-        self._on_loop(lambda: self._hub.detach(RESTARTING), deadline_s)
+        self._on_loop(self._hub.detach(RESTARTING), deadline_s)
 
     def healthy(self) -> bool:
         return self._hub.running()
@@ -35,12 +40,9 @@ class HubWorker:
     def _lost(self, workspace_id: UUID, epoch: int) -> None:
         self._hub.call(lambda: self._hub.close(self._hub.sockets.of_workspace(workspace_id), NOT_THE_OWNER))
 
-    def _on_loop(self, work: Callable[[], None], deadline_s: float) -> None:
+    def _on_loop(self, work: Coroutine[Any, Any, None], deadline_s: float) -> None:
         loop = self._loop()
         if loop is None or loop.is_closed() or not loop.is_running():
+            work.close()
             return
-
-        async def passed_on() -> None:
-            work()
-
-        asyncio.run_coroutine_threadsafe(passed_on(), loop).result(deadline_s)
+        asyncio.run_coroutine_threadsafe(work, loop).result(deadline_s)

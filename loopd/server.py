@@ -17,11 +17,15 @@ from typing import Any
 
 from daphne.cli import CommandLineInterface
 from daphne.server import Server
+from daphne.ws_protocol import WebSocketProtocol
 from django.core.exceptions import ImproperlyConfigured
 from twisted.internet import defer, reactor
 
 from . import env
 from .valve import Valve
+
+LAST_WORDS_S = 1.0
+"""For clients to hear, at a stop, that their socket is closing."""
 
 
 class LoopdServer(Server):
@@ -73,6 +77,16 @@ class LoopdServer(Server):
             application.cancel()
         if applications:
             await asyncio.wait(applications, timeout=2)
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        """Give clients a moment to hear that their socket is closing."""
+        until = asyncio.get_running_loop().time() + LAST_WORDS_S
+        while asyncio.get_running_loop().time() < until and any(
+            isinstance(protocol, WebSocketProtocol) and "disconnected" not in details
+            for protocol, details in self.connections.items()
+        ):
+            await asyncio.sleep(0.02)
 
 
 class CommandLine(CommandLineInterface):

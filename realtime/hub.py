@@ -119,13 +119,14 @@ class Hub:
             self._loop.create_task(self._beat(), name="realtime-heartbeat"),
         ]
 
-    def detach(self, code: int) -> None:
-        """Close every socket with `code` and stop."""
-        for socket in self.sockets.all():
-            socket.close(code)
-        for task in self._tasks:
+    async def detach(self, code: int) -> None:
+        """Close every socket with `code`, wait until their consumers have gone, and stop."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
             task.cancel()
-        self._tasks = []
+        self.close(self.sockets.all(), code)
+        while len(self.sockets):
+            await asyncio.sleep(TICK_S)
 
     def add(self, socket: Socket) -> bool:
         """Greet a socket with `hello` and its snapshot; False where its member has too many."""

@@ -56,6 +56,10 @@ class Publisher:
                 return
         self._hub.leave_out(wanted[0].workspace_id)
 
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()

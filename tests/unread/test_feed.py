@@ -52,7 +52,9 @@ def test_a_batch_arrives_once_after_the_commit_in_the_same_thread() -> None:
     disconnect = feed.connect(heard)
     try:
         with transaction.atomic():
-            publish_on_commit([_sample(facts.MessageStored), _sample(facts.MemberUpdated), _sample(facts.ScopeStateChanged)])
+            publish_on_commit(
+                [_sample(facts.MessageStored), _sample(facts.MemberUpdated), _sample(facts.ScopeStateChanged)]
+            )
             assert heard.batches == []
         assert [[type(event) for event in batch] for batch in heard.batches] == [
             [events.MessageStored, events.ScopeStateChanged]
