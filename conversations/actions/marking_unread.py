@@ -13,6 +13,7 @@ from ..models import Member, Membership, Message, Scope
 from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..queries.mentions import mentions_of
+from ..queries.seq_windows import rows_after
 from ..transactions import in_transaction
 from .counted import counted
 from .cursors import save_cursors
@@ -100,9 +101,9 @@ def _locked(seen: ScopeAccess) -> tuple[Scope, Membership]:
 
 
 def _rows_from(scope: Scope, seq: int) -> tuple[tuple[int, Counted], ...]:
-    """Every message from `seq` on with what it counts; two statements."""
-    found = Message.objects.defer("content").filter(scope=scope, seq__gte=seq).order_by("seq")
-    messages = list(found[: MARK_UNREAD_MAX_MESSAGES + 1])
+    """Every message from `seq` on with what it counts."""
+    rows = Message.objects.defer("content").filter(scope=scope)
+    messages = rows_after(rows, after=seq - 1, upto=scope.latest_seq, count=MARK_UNREAD_MAX_MESSAGES + 1)
     if len(messages) > MARK_UNREAD_MAX_MESSAGES:
         raise InvalidRequest(
             f"More than {MARK_UNREAD_MAX_MESSAGES} messages follow this one; choose a later one to be unread from."

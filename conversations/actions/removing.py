@@ -21,6 +21,7 @@ from ..models import Message, RemovedMessage, Scope
 from ..models.scope import ScopeStatus, ScopeType
 from ..publish import publish_on_commit
 from ..queries.mentions import mentions_of
+from ..queries.seq_windows import rows_after
 from ..transactions import in_transaction
 from .archiving import set_archived
 from .changing import lock_message, require_settled
@@ -72,8 +73,8 @@ def _rewind(access: ScopeAccess, to_message_id: UUID) -> int:
     kept = Message.objects.filter(id=to_message_id, scope=scope).values_list("seq", flat=True).first()
     if kept is None:
         raise NotFound(NO_MESSAGE)
-    later = Message.objects.select_for_update().defer("content").filter(scope=scope, seq__gt=kept).order_by("seq")
-    messages = list(later[: REWIND_MAX_MESSAGES + 1])
+    rows = Message.objects.select_for_update().defer("content").filter(scope=scope)
+    messages = rows_after(rows, after=kept, upto=scope.latest_seq, count=REWIND_MAX_MESSAGES + 1)
     if len(messages) > REWIND_MAX_MESSAGES:
         raise InvalidRequest(
             f"More than {REWIND_MAX_MESSAGES} messages follow this one; rewind in steps, beginning with a later one."

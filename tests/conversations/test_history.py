@@ -70,6 +70,18 @@ def test_deleted_messages_leave_no_gap_in_pages(world: World) -> None:
     assert seqs(page(world, after=sent[0].id, limit=2)) == ([3, 4], True, False)
 
 
+def test_a_desert_of_removed_and_hidden_messages_ends_no_page(world: World) -> None:
+    sent = [post(world, "ann", "x", message_type="task_dispatch" if 40 < n < 60 else None) for n in range(70)]
+    for message in sent[5:40]:
+        delete(world, "ann", message)
+    ends = [1, 2, 3, 4, 5, 41, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70]
+    assert seqs(page(world, limit=12)) == (ends[4:], True, False)
+    assert seqs(page(world, limit=20)) == (ends, False, False)
+    assert seqs(page(world, after=sent[1].id, limit=5)) == ([3, 4, 5, 41, 61], True, True)
+    assert seqs(page(world, before=sent[60].id, limit=3)) == ([4, 5, 41], True, True)
+    assert seqs(page(world, around=sent[40].id, limit=4)) == ([4, 5, 41, 61], True, True)
+
+
 def test_hidden_messages_are_shown_to_agents_only(world: World) -> None:
     post(world, "ann", "x")
     post(world, "bot", "x", message_type="task_dispatch")
