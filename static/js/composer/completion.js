@@ -42,6 +42,11 @@ export class Completion {
   /** True if the key was for the list. */
   key(event) {
     if (!this.open) return false;
+    // A name that is written out needs no completing: Enter then sends.
+    if (event.key === "Enter" && this.#found[this.#active].username === this.#query()) {
+      this.close();
+      return false;
+    }
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const by = event.key === "ArrowDown" ? 1 : -1;
       this.#active = (this.#active + by + this.#found.length) % this.#found.length;

@@ -20,14 +20,14 @@ export class Composer {
   #editing = null;
   #saving = false;
 
-  /** `verbs`: { send(text, replyTo) → bool, edit(message, text) → promise, lastOwn() → message, find, nameOf(message) }. */
-  constructor(form, verbs) {
+  /** `verbs` are the messages'; `find(query, limit)` gives members to mention. */
+  constructor(form, verbs, find) {
     this.#form = form;
     this.#field = form.querySelector("textarea");
     this.#context = form.querySelector(".context");
     this.#failure = form.querySelector(".failure");
     this.#verbs = verbs;
-    this.#completion = new Completion(this.#field, form.querySelector(".completion"), verbs.find);
+    this.#completion = new Completion(this.#field, form.querySelector(".completion"), find);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
@@ -101,7 +101,7 @@ export class Composer {
     this.#saving = true;
     this.#form.setAttribute("aria-busy", "true");
     try {
-      await this.#verbs.edit(message, text);
+      await this.#verbs.saveEdit(message, text);
       if (this.#editing === message) this.#stopEditing();
     } catch (error) {
       this.#say(`Not saved. ${error.message}`);

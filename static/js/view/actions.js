@@ -15,7 +15,7 @@ export class MessageActions {
   #article = null;
   #held = false;
 
-  /** `verbs`: { may(message) → {edit, delete, post}, react, reply, edit, remove, markUnread, copyLink }. */
+  /** `verbs` are the messages'. */
   constructor(log, timeline, room, verbs) {
     this.#log = log;
     this.#timeline = timeline;

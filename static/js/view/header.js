@@ -8,7 +8,6 @@ import { menu } from "./popover.js";
 const LEVELS = { all: "bell", mentions: "at", none: "bell-off" };
 const LEVEL_WORDS = { all: "Notified of every message", mentions: "Notified of mentions only", none: "Muted" };
 
-/** `verbs`: { togglePanel, panelOpen(), rename, archive, restore, leave, markUnread, markRead, setLevel, copyLink, add, join, may }. */
 export class Header {
   #head;
   #gate;
@@ -17,8 +16,11 @@ export class Header {
   #directory;
   #room;
   #verbs;
+  #panel;
+  #drawn = "";
 
-  constructor({ head, gate, composer }, workspace, directory, room, verbs) {
+  /** `verbs` are the conversation's; `panel`: { isOpen(), toggle() }. */
+  constructor({ head, gate, composer }, workspace, directory, room, verbs, panel) {
     this.#head = head;
     this.#gate = gate;
     this.#composer = composer;
@@ -26,6 +28,7 @@ export class Header {
     this.#directory = directory;
     this.#room = room;
     this.#verbs = verbs;
+    this.#panel = panel;
     workspace.addEventListener("conversations", () => this.draw());
     directory.addEventListener("change", () => this.draw());
     for (const type of ["opening", "opened"]) room.addEventListener(type, () => this.draw());
@@ -35,11 +38,17 @@ export class Header {
     const conversation = this.#room.conversation;
     this.#head.hidden = !this.#room.id;
     if (!conversation) {
+      this.#drawn = "";
       fill(this.#head, this.#back(), h("h1", {}, this.#room.error ? "Not here" : ""));
       this.#showGate(null);
       return;
     }
     const name = conversationName(conversation, this.#directory);
+    // Drawn anew only when something changed: a menu may be open from one of these buttons.
+    const { id, level, joined, archived, visibility } = conversation;
+    const stamp = JSON.stringify([id, name, level, joined, archived, visibility, this.#panel.isOpen(), this.#verbs.may(conversation)]);
+    if (stamp === this.#drawn) return;
+    this.#drawn = stamp;
     const people = conversation.type === "dm" ? dmOthers(conversation, this.#directory) : [];
     const mark = people.length === 1 ? avatar(people[0], "small") : icon(conversationIcon(conversation));
     fill(
@@ -57,14 +66,13 @@ export class Header {
   }
 
   #tools(conversation) {
-    const verbs = this.#verbs;
-    const open = verbs.panelOpen();
+    const open = this.#panel.isOpen();
     return [
       conversation.joined &&
         iconButton(LEVELS[conversation.level] ?? "bell", LEVEL_WORDS[conversation.level] ?? "Notifications", (event) => this.#levels(event.currentTarget, conversation), {
           "aria-haspopup": "menu",
         }),
-      iconButton("people", open ? "Close details" : "People and details", () => verbs.togglePanel(), { "aria-pressed": String(open) }),
+      iconButton("people", open ? "Close details" : "People and details", () => this.#panel.toggle(), { "aria-pressed": String(open) }),
       iconButton("more", "More", (event) => this.#more(event.currentTarget, conversation), { "aria-haspopup": "menu" }),
     ];
   }

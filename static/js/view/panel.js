@@ -16,18 +16,21 @@ export class Panel {
   #directory;
   #room;
   #verbs;
+  #close;
   #members = [];
   #next = null;
   #error = "";
   #shownFor = null;
+  #drawn = "";
 
-  /** `verbs`: { close, add(conversation, presentIds) → promise, remove(conversation, member), direct, setLevel, may }. */
-  constructor(box, api, workspace, directory, room, verbs) {
+  /** `verbs` are the conversation's. */
+  constructor(box, api, workspace, directory, room, verbs, close) {
     this.#box = box;
     this.#api = api;
     this.#directory = directory;
     this.#room = room;
     this.#verbs = verbs;
+    this.#close = close;
     workspace.addEventListener("conversations", () => this.#draw());
   }
 
@@ -50,11 +53,6 @@ export class Panel {
     this.#shownFor = null;
   }
 
-  /** The ids of those in the conversation, as far as they are loaded. */
-  get present() {
-    return this.#members.map((member) => member.id);
-  }
-
   /** Reads the list anew, as after somebody joined. */
   async load(cursor = null) {
     const id = this.#shownFor;
@@ -74,10 +72,13 @@ export class Panel {
   #draw() {
     const conversation = this.#room.conversation;
     if (!this.open || !conversation || conversation.id !== this.#shownFor) return;
-    const verbs = this.#verbs;
+    const { id, level, joined, archived } = conversation;
+    const stamp = JSON.stringify([id, level, joined, archived, this.#members, this.#next, this.#error]);
+    if (stamp === this.#drawn) return;
+    this.#drawn = stamp;
     fill(
       this.#box,
-      h("header", {}, h("h2", {}, "Details"), iconButton("close", "Close details", () => verbs.close())),
+      h("header", {}, h("h2", {}, "Details"), iconButton("close", "Close details", () => this.#close())),
       h(
         "div",
         { class: "panel-body" },
@@ -140,6 +141,6 @@ export class Panel {
   }
 
   async #add(conversation) {
-    if (await this.#verbs.add(conversation, this.present)) this.load();
+    if (await this.#verbs.add(conversation, this.#members.map((member) => member.id))) this.load();
   }
 }
