@@ -11,7 +11,7 @@ from conversations.ownership import Owner
 from realtime.admission import NOT_THE_OWNER
 from realtime.hub import Hub
 
-RESTARTING = 1012
+RESTARTING = 4012
 
 
 class HubWorker:

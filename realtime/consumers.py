@@ -27,7 +27,8 @@ from .sockets import Socket
 logger = logging.getLogger(__name__)
 
 Message = dict[str, Any]
-FLOOD, TRY_LATER, SERVER_ERROR = 4008, 1013, 1011
+FLOOD, SERVER_ERROR, TRY_LATER = 4008, 4011, 4013
+"""From 4000 on, since not every server may send those below."""
 MAX_WAITING_READS = 50
 
 

@@ -47,12 +47,12 @@ async def test_a_stop_with_open_sockets_flushes_and_tells_them(server: Server) -
         for n in range(3):
             await asyncio.to_thread(cast.post, "ann", channel, f"number {n}")
         stopping = asyncio.create_task(asyncio.to_thread(server.stop))
-        assert await ben.closed(30) == 1012
-        assert await ann.closed(30) == 1012
+        assert await ben.closed(30) == 4012, server.log
+        assert await ann.closed(30) == 4012
         assert await stopping == 0
     await asyncio.to_thread(server.start)
     shown = await asyncio.to_thread(settled, cast, "ben")
-    assert (shown["state"], shown["counts"][channel]["messages"]) == ("ready", 3)
+    assert (shown["state"], shown["counts"][channel]["messages"]) == ("snapshot_serving", 3)
 
 
 @pytest.mark.parametrize("connection", ["half a request", "a socket whose application has returned"])
@@ -73,7 +73,7 @@ def test_a_stop_with_a_connection_without_application_flushes(server: Server, co
         assert server.stop() == 0
     server.start()
     shown = settled(cast, "ben")
-    assert (shown["state"], shown["counts"][channel]["messages"]) == ("ready", 1)
+    assert (shown["state"], shown["counts"][channel]["messages"]) == ("snapshot_serving", 1)
 
 
 def test_a_request_that_runs_when_the_stop_begins_is_answered_and_counted(server: Server) -> None:
