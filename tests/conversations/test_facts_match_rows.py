@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -122,6 +123,25 @@ def test_a_whole_history_is_its_facts() -> None:
                 raise AssertionError(f"{name}: {refusal.message}") from refusal
     for batch in batches:
         state.apply(batch)
+    assert state == State.load(play.world)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_histories_are_their_facts(seed: int) -> None:
+    """Also what is refused in between: a refusal publishes nothing and writes nothing."""
+    play, dice = Play(), random.Random(seed)
+    state, done = State.load(play.world), 0
+    for name in dice.choices(list(ACTIONS), k=40):
+        with facts_of(play.world) as batches:
+            try:
+                ACTIONS[name](play.world, play)
+                done += 1
+            except Refusal:
+                if " and " not in name and "after an edit" not in name:
+                    assert batches == [], name
+        for batch in batches:
+            state.apply(batch)
+    assert done > 10
     assert state == State.load(play.world)
 
 
