@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PROJECT = Path(__file__).resolve().parents[2]
-START_S = 180.0
+START_S = 60.0
 STOP_S = 40.0
 CALL_S = 30.0
 POLL_S = 0.05
@@ -39,6 +39,8 @@ class Server:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._tokens: dict[str, str] = {}
+        self.said_last = ""
+        """What `/readyz` answered."""
 
     def start(self) -> None:
         """Returns when `/readyz` says so; raises with the end of the log."""
@@ -46,20 +48,20 @@ class Server:
             self._process = subprocess.Popen(
                 [PROJECT / "bin" / "run"], env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
-        deadline = time.monotonic() + START_S
-        while not self.is_ready():
-            if self._process.poll() is not None:
-                raise AssertionError(f"bin/run ended with {self._process.returncode}:\n{self.tail()}")
-            if time.monotonic() > deadline:
-                self.kill()
-                raise AssertionError(f"not ready within {START_S:g} s:\n{self.tail()}")
-            time.sleep(POLL_S)
+        try:
+            self._wait_until_ready(self._process)
+        except BaseException:
+            self.kill()
+            raise
 
     def is_ready(self) -> bool:
         try:
-            return self._request("GET", "/readyz", None, {}, timeout_s=5).status == 200
-        except OSError:
+            answer = self._request("GET", "/readyz", None, {}, timeout_s=5)
+        except OSError as error:
+            self.said_last = str(error)
             return False
+        self.said_last = str(answer)
+        return answer.status == 200
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to end, and return its exit status."""
@@ -115,6 +117,15 @@ class Server:
 
     def tail(self, characters: int = 3000) -> str:
         return self.log.read_text(errors="replace")[-characters:] if self.log.exists() else ""
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_S
+        while not self.is_ready():
+            if process.poll() is not None:
+                raise AssertionError(f"bin/run ended with {process.returncode}:\n{self.tail()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not ready within {START_S:g} s: {self.said_last}\n{self.tail()}")
+            time.sleep(POLL_S)
 
     def _request(self, method: str, path: str, body: Any, headers: dict[str, str], timeout_s: float) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)

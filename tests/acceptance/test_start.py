@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -60,12 +61,21 @@ def test_the_first_start_prints_the_address_logins_and_a_token_that_work(first: 
     assert "demo" in log_in(first, "ben", passwords["ben"])
 
 
-def test_something_is_unread_for_whoever_comes_first(first: Server) -> None:
+def test_the_demo_waits_unread_for_whoever_comes_first(first: Server) -> None:
     _, token = logins(first)
     [demo] = first.ask(token, "GET", "/workspaces")["items"]
-    first.ask(token, "GET", f"/workspaces/{demo['id']}/bootstrap")
-    conversations = first.ask(token, "GET", f"/conversations?workspace_id={demo['id']}&joined=true")["items"]
-    assert {c["name"] for c in conversations if c["type"] == "channel"} == {"general", "design", "random"}
+    deadline = time.monotonic() + 10
+    while (unread := first.ask(token, "GET", f"/workspaces/{demo['id']}/unread"))["state"] == "hydrating":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    listed = [
+        *first.ask(token, "GET", f"/conversations?workspace_id={demo['id']}&joined=true")["items"],
+        *first.ask(token, "GET", f"/conversations?workspace_id={demo['id']}&joined=true&type=thread")["items"],
+    ]
+    names = {each["id"]: each["name"] or each["type"] for each in listed}
+    shown = {names[scope]: (entry["messages"], entry["mentions"]) for scope, entry in unread["counts"].items()}
+    assert shown == {"general": (3, 1), "design": (2, 0), "random": (1, 0), "dm": (1, 0), "thread": (1, 1)}
+    assert unread["has_unread"] is True
 
 
 def test_a_second_start_keeps_everything_and_prints_no_secret(first: Server) -> None:

@@ -16,7 +16,20 @@ pytestmark = pytest.mark.server
 CASES = json.loads((Path(__file__).parents[1] / "data" / "unread.json").read_text())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+NOT_BUILT_YET = {
+    "a streamed answer counts once": "events of streamed messages",
+    "task attention reaches watchers, assignee and mentioned, nobody else": "tasks",
+}
+"""These must fail until what they need is there; once they pass, this test says so."""
+
+
+def _marked(case: dict[str, Any]) -> Any:
+    missing = NOT_BUILT_YET.get(case["name"])
+    marks = [pytest.mark.xfail(strict=True, reason=f"not built yet: {missing}")] if missing else []
+    return pytest.param(case, id=case["name"], marks=marks)
+
+
+@pytest.mark.parametrize("case", [_marked(case) for case in CASES])
 def test_case(server: Server, case: dict[str, Any]) -> None:
     if not server.is_ready():  # the case before this one left it down
         server.kill()
