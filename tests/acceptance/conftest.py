@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from .databases import mariadb_database
 from .servers import Server
 
 
@@ -22,3 +23,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.start()
     yield running
     running.close()
+
+
+@pytest.fixture(scope="module")
+def mariadb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same on MariaDB."""
+    home: Path = tmp_path_factory.mktemp("mariadb") / "home"
+    home.mkdir()
+    with mariadb_database() as url:
+        running = Server(home, DATABASE_URL=url)
+        running.start()
+        yield running
+        running.close()

@@ -31,6 +31,20 @@ def _marked(case: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("case", [_marked(case) for case in CASES])
 def test_case(server: Server, case: dict[str, Any]) -> None:
+    _play(server, case)
+
+
+WITH_RESTARTS = [case for case in CASES if any("restart" in step for step in case["steps"])]
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("case", [_marked(case) for case in WITH_RESTARTS])
+def test_case_with_restarts_on_mariadb(mariadb_server: Server, case: dict[str, Any]) -> None:
+    """What comes back after a restart has been through the database."""
+    _play(mariadb_server, case)
+
+
+def _play(server: Server, case: dict[str, Any]) -> None:
     if not server.is_ready():  # the case before this one left it down
         server.kill()
         server.start()
