@@ -55,11 +55,12 @@ def _of_columns(columns: Columns, rows: Any, is_open: Any) -> tuple[Any, Any, An
     )
 
 
-def shown_row(columns: Columns, row: int, is_open: bool) -> Shown:
-    """One entry as a value."""
+def shown_row(workspace: Workspace, scope: int, row: int) -> Shown:
+    """One entry as a value. Nothing is called ready while events of its scope are waiting."""
+    columns = workspace.columns
     state = int(columns.state[row])
     access, messages, mentions, activities, manual = shown(
-        is_open,
+        workspace.scopes.is_open(scope),
         int(columns.flags[row]),
         int(columns.level[row]),
         state,
@@ -68,6 +69,10 @@ def shown_row(columns: Columns, row: int, is_open: bool) -> Shown:
         int(columns.activities[row]),
         int(columns.marker[row]),
     )
+    if state == CountState.READY:
+        live = workspace.live.get(scope)
+        if live is not None and live.behind:
+            state = CountState.SNAPSHOT_SERVING
     return Shown(
         state=CountState(state) if access else CountState.UNAVAILABLE,
         messages=messages,
@@ -101,7 +106,7 @@ def relight(workspace: Workspace, scope: int, rows: Rows) -> None:
 
 def relight_row(workspace: Workspace, scope: int, row: int) -> None:
     columns = workspace.columns
-    now = shown_row(columns, row, workspace.scopes.is_open(scope)).lit
+    now = shown_row(workspace, scope, row).lit
     if now != bool(columns.flags[row] & LIT):
         columns.flags[row] ^= LIT
         workspace.members.lit[columns.member[row]] += 1 if now else -1

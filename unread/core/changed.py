@@ -7,6 +7,7 @@ import numpy as np
 from .aggregate import relight
 from .columns import ACTIVE, DIRTY, HIDDEN, LIT, LOADED, UNKNOWN, VISIBLE, WATCHED, Bools, Rows
 from .events import Level
+from .live import LiveScope
 from .workspace import Workspace
 
 
@@ -62,3 +63,17 @@ def rows_changed(workspace: Workspace, scope: int, rows: Rows) -> None:
     relight(workspace, scope, rows)
     if workspace.watches:
         workspace.note_changed(rows[(flags & WATCHED) != 0])
+
+
+def behind_changed(workspace: Workspace, live: LiveScope) -> None:
+    """Events began to wait, or none waits any more: sockets that show the scope learn how far to believe it."""
+    if live.behind == bool(live.waiting):
+        return
+    live.behind = not live.behind
+    if not workspace.watches:
+        return
+    columns, scope = workspace.columns, workspace.rows(live.number)
+    told = np.flatnonzero((columns.flags[scope] & (WATCHED | LIT)) == (WATCHED | LIT)) + scope.start
+    if len(told):
+        columns.touched[told] = workspace.next_tick()
+        workspace.note_changed(told)

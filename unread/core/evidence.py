@@ -40,7 +40,7 @@ def observe(
 
 
 def _hide(workspace: Workspace, scope: int, row: int) -> None:
-    if shown_row(workspace.columns, row, workspace.scopes.is_open(scope)).state is CountState.UNAVAILABLE:
+    if shown_row(workspace, scope, row).state is CountState.UNAVAILABLE:
         return
     workspace.columns.flags[row] |= HIDDEN
     workspace.metrics.count("hidden_by_evidence")

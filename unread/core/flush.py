@@ -169,6 +169,12 @@ def _take_early_out(
     frontiers = numbers[aspect.frontier_column]
     np.maximum(frontiers, stream.frontier, out=frontiers)
     points, members = aspect.points(columns, rows), numbers["member"]
+    if stream.settle_since >= 0:  # late events are on their way; until then the row is one short of its frontier
+        for seq in stream.unsettled():
+            short = (points < seq) & (aspect.frontier(columns)[rows] < seq)
+            short &= numbers["state"] == CountState.READY
+            again |= short
+            _only_hints(numbers, short)
     for seq in stream.early:
         counting = (points < seq) & (frontiers < seq)
         record = stream.log.get(seq)

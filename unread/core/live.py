@@ -42,6 +42,7 @@ class Progress:
 class LiveScope:
     __slots__ = (
         "activities",
+        "behind",
         "busy",
         "complete",
         "dropped_activity",
@@ -69,6 +70,8 @@ class LiveScope:
         self.warm_since = 0.0
         self.pending: deque[ScopeEvent] | None = None
         """Events that wait for the roster."""
+        self.behind = False
+        """Events wait: whatever is counted is not all there is."""
         self.busy = False
         """A thread is in the middle of a scope event and may let the lock go between two batches."""
         self.progress: Progress | None = None

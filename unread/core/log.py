@@ -1,12 +1,16 @@
 """What this process knows of a scope's messages (or activities), by seq: the record that makes recounts exact.
 
-A log is a bounded ring of records. A record holds what decides whether a message counts and for whom, as of one rewind
-generation, and whether this process has accounted the message or only knows a change of it. Over the bound the lowest
-seq goes. What went is remembered as three numbers, so that nobody mistakes an incomplete log for a complete one:
+A log is a bounded ring of records of what was accounted. A record holds what decides whether a message counts and for
+whom, as of one rewind generation. What a message was changed into before it was accounted is kept beside the ring, and
+has a bound of its own. Over the bound the lowest seq goes. What went is remembered in a few numbers, so that nobody mistakes an incomplete log for a complete one:
 
 - `floor`: nothing at or below it may be recounted from here;
-- `evicted_generation`: an evicted accounted record may already have contained changes up to this generation;
+- `forgotten_generation`: changes up to this generation may have gone with their records;
 - `unsure_generation`: facts of an older generation than this may lack a change that is no longer known.
+
+A change of a message whose record went has to know whether the facts that were accounted contain it already. They do
+if the change is from before the start and the facts are not; they do not if the change comes in its order. The facts
+in between, older than the start or ahead of their order, are few, and their generations are kept (`counted_as_of`).
 """
 
 from __future__ import annotations
@@ -23,10 +27,10 @@ NOBODY: Final = -2
 """No member's number."""
 
 _FIRST_RECORDS: Final = 4
-_SEQ, _AUTHOR, _PRINCIPAL, _GENERATION, _BITS = range(5)
+_SEQ, _AUTHOR, _PRINCIPAL, _GENERATION, _COUNTS = range(5)
 _NO_TABLE: Final[Int32s] = np.empty((5, 0), dtype=np.int32)
-_COUNTS: Final = 1
-_ACCOUNTED: Final = 2
+_KEPT_GENERATIONS: Final = 4096
+_KEPT_CHANGES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +54,38 @@ NOTHING: Final = Fact(NOBODY, NOBODY, False)
 class Record:
     fact: Fact
     generation: int
-    accounted: bool
 
 
 class FactLog:
-    __slots__ = ("_mentions", "_table", "capacity", "evicted_generation", "floor", "size", "unsure_generation")
+    __slots__ = (
+        "_changed",
+        "_counted_as_of",
+        "_mentions",
+        "_table",
+        "applied_generation",
+        "capacity",
+        "floor",
+        "forgotten_generation",
+        "muddled_generation",
+        "size",
+        "start_generation",
+        "unsure_generation",
+    )
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.size = 0
         self.floor = 0
-        self.evicted_generation = -1
+        self.forgotten_generation = -1
         self.unsure_generation = -1
+        self.muddled_generation = -1
+        """Changes up to this one cannot be held against facts whose generation was not kept, for want of room."""
+        self.start_generation = -1
+        """Changes up to this one were history when the scope was warmed; they may come in any order."""
+        self.applied_generation = -1
+        """Later changes come in order."""
+        self._changed: dict[int, tuple[Fact, int]] | None = None
+        self._counted_as_of: dict[int, int] | None = None
         self._table: Int32s = _NO_TABLE
         self._mentions: dict[int, tuple[int, ...]] | None = None
 
@@ -73,27 +97,52 @@ class FactLog:
         return self._table.nbytes + 64 * len(self._mentions or ())
 
     def get(self, seq: int) -> Record | None:
+        """What was accounted of a seq, or what it was changed into before that."""
         at = self._find(seq)
         if at < 0:
-            return None
-        _, author, principal, generation, bits = self._table[:, at].tolist()
-        fact = Fact(author, principal, bool(bits & _COUNTS), (self._mentions or {}).get(seq, ()))
-        return Record(fact, generation, bool(bits & _ACCOUNTED))
+            changed = (self._changed or {}).get(seq)
+            return Record(*changed) if changed else None
+        _, author, principal, generation, counts = self._table[:, at].tolist()
+        return Record(Fact(author, principal, bool(counts), (self._mentions or {}).get(seq, ())), generation)
 
-    def put(self, seq: int, fact: Fact, generation: int, *, accounted: bool) -> None:
-        """Write or replace the record of a seq; over the bound the lowest seq goes, perhaps this one."""
+    def keep_change(self, seq: int, fact: Fact, generation: int) -> None:
+        """What a message that was not accounted yet was changed into. Over the bound the oldest change goes."""
+        changed = self._changed = self._changed or {}
+        changed[seq] = (fact, generation)
+        if len(changed) > _KEPT_CHANGES:
+            oldest = min(changed, key=lambda each: changed[each][1])
+            self.distrust(changed.pop(oldest)[1])
+
+    def put(self, seq: int, fact: Fact, generation: int) -> None:
+        """Write or replace the record of an accounted seq; over the bound the lowest seq goes, perhaps this one."""
+        if self._changed:
+            self._changed.pop(seq, None)
         at = self._find(seq)
         if at < 0:
-            at = self._room(seq, fact, generation, accounted)
+            at = self._room(seq, fact, generation)
             if at < 0:
                 return
-        bits = (_COUNTS if fact.counts else 0) | (_ACCOUNTED if accounted else 0)
-        self._table[:, at] = (seq, fact.author, fact.principal, generation, bits)
+        self._table[:, at] = (seq, fact.author, fact.principal, generation, fact.counts)
         if fact.mentions and fact.counts:
             self._mentions = self._mentions or {}
             self._mentions[seq] = fact.mentions
         elif self._mentions:
             self._mentions.pop(seq, None)
+
+    def contains(self, seq: int, generation: int) -> bool | None:
+        """Whether the facts that were accounted of a seq without a record contain a change; None if nobody knows."""
+        kept = (self._counted_as_of or {}).get(seq)
+        if kept is not None:
+            return generation <= kept
+        if generation <= self.muddled_generation:
+            return None
+        if generation <= self.start_generation:
+            return True
+        return False if generation > self.applied_generation else None
+
+    def in_order(self, seq: int, generation: int) -> bool:
+        """Whether every earlier change of the seq has been applied."""
+        return generation > self.applied_generation and seq not in (self._counted_as_of or ())
 
     def raise_floor(self, seq: int) -> None:
         self.floor = max(self.floor, seq)
@@ -107,8 +156,8 @@ class FactLog:
         size = self.size
         if not size:
             return 0, 0
-        seqs, authors, principals, _, bits = self._table[:, :size]
-        counted = (seqs > after) & (bits == _COUNTS | _ACCOUNTED)
+        seqs, authors, principals, _, counts = self._table[:, :size]
+        counted = (seqs > after) & (counts != 0)
         counted &= authors != member
         counted &= principals != member
         if without:
@@ -118,13 +167,13 @@ class FactLog:
             for seq, members in self._mentions.items():
                 if member in members and seq > after and seq != without:
                     record = self.get(seq)
-                    mentions += record is not None and record.accounted and record.fact.counts_for(member)
+                    mentions += record is not None and record.fact.counts_for(member)
         return int(np.count_nonzero(counted)), mentions
 
     def totals(self, after: Int32s) -> Int32s:
         """For each point, how many accounted messages lie past it, whoever wrote them."""
-        seqs, _, _, _, bits = self._table[:, : self.size]
-        counted = np.sort(seqs[bits == _COUNTS | _ACCOUNTED])
+        seqs, _, _, _, counts = self._table[:, : self.size]
+        counted = np.sort(seqs[counts != 0])
         return (len(counted) - np.searchsorted(counted, after, side="right")).astype(np.int32)
 
     def concerned(self) -> set[int]:
@@ -136,7 +185,9 @@ class FactLog:
         """Facts of seqs up to one, as of later generations than the given one."""
         seqs, _, _, generations, _ = self._table[:, : self.size]
         found: npt.NDArray[np.intp] = np.flatnonzero((generations > generation) & (seqs <= up_to))
-        facts = {}
+        facts = {
+            seq: fact for seq, (fact, changed) in (self._changed or {}).items() if changed > generation and seq <= up_to
+        }
         for seq in seqs[found].tolist():
             record = self.get(seq)
             if record is not None:
@@ -151,10 +202,10 @@ class FactLog:
         at = int(hits.argmax())
         return at if hits[at] else -1
 
-    def _room(self, seq: int, fact: Fact, generation: int, accounted: bool) -> int:
+    def _room(self, seq: int, fact: Fact, generation: int) -> int:
         """A place for a new record, or -1 where the new record itself is the one that has to go."""
         if self.size == self._table.shape[1] < self.capacity:
-            grown = np.empty((_BITS + 1, min(max(self.size * 2, _FIRST_RECORDS), self.capacity)), dtype=np.int32)
+            grown = np.empty((5, min(max(self.size * 2, _FIRST_RECORDS), self.capacity)), dtype=np.int32)
             grown[:, : self.size] = self._table
             self._table = grown
         if self.size < self._table.shape[1]:
@@ -163,18 +214,21 @@ class FactLog:
         at = int(self._table[_SEQ].argmin())
         lowest = int(self._table[_SEQ, at])
         if seq < lowest:
-            self._evicted(seq, fact.counts, generation, accounted)
+            self._evicted(seq, fact.counts, generation)
             return -1
-        bits = int(self._table[_BITS, at])
-        self._evicted(lowest, bool(bits & _COUNTS), int(self._table[_GENERATION, at]), bool(bits & _ACCOUNTED))
+        self._evicted(lowest, bool(self._table[_COUNTS, at]), int(self._table[_GENERATION, at]))
         if self._mentions:
             self._mentions.pop(lowest, None)
         return at
 
-    def _evicted(self, seq: int, counts: bool, generation: int, accounted: bool) -> None:
-        if not accounted:
-            self.distrust(generation)
-            return
-        self.evicted_generation = max(self.evicted_generation, generation)
+    def _evicted(self, seq: int, counts: bool, generation: int) -> None:
+        self.forgotten_generation = max(self.forgotten_generation, generation)
         if counts:
             self.floor = max(self.floor, seq)
+        if self.start_generation <= generation <= self.applied_generation:
+            return
+        kept = self._counted_as_of = self._counted_as_of or {}
+        if seq in kept or len(kept) < _KEPT_GENERATIONS:
+            kept[seq] = generation
+        else:
+            self.muddled_generation = max(self.muddled_generation, generation)

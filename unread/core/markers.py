@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .aspects import ACTIVITIES, MESSAGES
-from .columns import EXACT, LOADED
+from .columns import EXACT, LOADED, NEVER
 from .events import ManualUnreadCleared, ManualUnreadSet, NotificationPolicyChanged, UnreadFrom
 from .log import Fact
 from .recount import counted_here, note_ready, recount
@@ -98,7 +98,9 @@ def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) 
     """Messages and mentions among the rows (as changed since) and among what was accounted past them, and whether that
     is exact. Where the log has lost what it takes, they are upper bounds."""
     columns, live = workspace.columns, workspace.live.get(scope)
-    member, point = int(columns.member[row]), MESSAGES.point(columns, row)
+    member, point = int(columns.member[row]), int(columns.last_read[row])
+    if int(columns.effective_from[row]) != NEVER:
+        point = MESSAGES.point(columns, row)
     facts: dict[int, Fact] = {seq: workspace.fact(counted) for seq, counted in unread.rows}
     known = workspace.scopes.ids[scope] not in workspace.forgotten
     if live is None or not live.complete:
@@ -106,7 +108,7 @@ def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) 
     log = live.messages.log
     facts.update(log.newer_than(unread.rewind_generation, unread.latest_seq))
     messages, mentions = _tally(facts, member, point)
-    known &= unread.rewind_generation >= max(log.unsure_generation, log.evicted_generation)
+    known &= unread.rewind_generation >= max(log.unsure_generation, log.forgotten_generation)
     if not known:
         messages = mentions = max(0, unread.latest_seq - point)
     end = max(point, unread.latest_seq)

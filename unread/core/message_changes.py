@@ -42,18 +42,23 @@ def _apply_one(workspace: Workspace, live: LiveScope, generation: int, change: M
         if not before.counts:
             account(workspace, live, MESSAGES, seq, after, generation)
         elif record is None or generation > record.generation:
-            stream.log.put(seq, after, generation, accounted=False)
+            stream.log.keep_change(seq, after, generation)
         return
     if record is not None:
         if generation > record.generation:
-            stream.log.put(seq, after, generation, accounted=True)
+            stream.log.put(seq, after, generation)
             _replace(workspace, live, seq, record.fact, after)
-    elif generation > stream.log.evicted_generation:
-        stream.log.put(seq, after, generation, accounted=True)
-        _replace(workspace, live, seq, before, after)
-    else:
-        # The facts that were accounted are forgotten, and they may have contained this change already.
+        return
+    contained = stream.log.contains(seq, generation)
+    if contained is None:
         demote(workspace, live, concerned(seq, before, after), CountState.STALE)
+    elif not contained:
+        # Single changes add up in any order, as long as nothing claims that all before this one are in.
+        if stream.log.in_order(seq, generation):
+            stream.log.put(seq, after, generation)
+        elif after.counts:
+            stream.log.raise_floor(seq)
+        _replace(workspace, live, seq, before, after)
 
 
 def _replace(workspace: Workspace, live: LiveScope, seq: int, old: Fact, new: Fact, within: int | None = None) -> None:

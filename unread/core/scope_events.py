@@ -10,6 +10,7 @@ from collections import deque
 
 from .accounting import demote, everyone, missing_it, past_base, replace
 from .aspects import ACTIVITIES, MESSAGES, Aspect
+from .changed import behind_changed
 from .events import MessagesChanged, MessageStored, NonMessageActivityStored
 from .live import LiveScope, ScopeEvent
 from .log import NOTHING, Fact
@@ -63,10 +64,12 @@ def drain(workspace: Workspace, live: LiveScope) -> None:
                 return
     if not live.pending:
         live.pending = None
+    behind_changed(workspace, live)
 
 
 def note_gaps(workspace: Workspace, live: LiveScope) -> None:
     """Housekeeping has to look at the scope while anything is missing."""
+    behind_changed(workspace, live)
     if live.messages.open_gap or live.activities.open_gap or live.rewinds.open_gap or live.roster.open_gap:
         workspace.open_gaps.add(live.number)
 
@@ -81,7 +84,7 @@ def _account(workspace: Workspace, live: LiveScope, aspect: Aspect, seq: int, fa
     record = stream.log.get(seq)
     if record is not None and record.generation > generation:
         fact, generation = record.fact, record.generation
-    stream.log.put(seq, fact, generation, accounted=True)
+    stream.log.put(seq, fact, generation)
     if workspace.scopes.length[live.number] > budgets.max_sync_accounting_members:
         workspace.metrics.count("over_budget_events")
         if fact.counts:
@@ -109,16 +112,20 @@ def _change(workspace: Workspace, live: LiveScope, event: MessagesChanged) -> No
             rewinds.hold(event)
             workspace.waiting += 1
             return
-    apply_change(workspace, live, event, _account)
-    rewinds.accept(generation)
+    _apply_change(workspace, live, event)
     apply_held(workspace, live)
 
 
 def apply_held(workspace: Workspace, live: LiveScope) -> None:
     for event in live.rewinds.ready():
         workspace.waiting -= 1
-        apply_change(workspace, live, event, _account)
-        live.rewinds.accept(event.rewind_generation)
+        _apply_change(workspace, live, event)
+
+
+def _apply_change(workspace: Workspace, live: LiveScope, event: MessagesChanged) -> None:
+    apply_change(workspace, live, event, _account)
+    live.rewinds.accept(event.rewind_generation)
+    live.messages.log.applied_generation = live.rewinds.applied
 
 
 def _wait(workspace: Workspace, live: LiveScope, event: ScopeEvent) -> None:
@@ -199,10 +206,12 @@ def lose_changes(workspace: Workspace, live: LiveScope, up_to: int) -> None:
     rewinds, log = live.rewinds, live.messages.log
     while rewinds.applied < up_to:
         workspace.metrics.count("lost_events")
-        log.distrust(rewinds.lose(up_to, workspace.budgets.max_lost_seqs))
+        log.applied_generation = rewinds.lose(up_to, workspace.budgets.max_lost_seqs)
+        log.distrust(log.applied_generation)
         log.raise_floor(max(live.messages.top, live.messages.frontier))
         demote(workspace, live, everyone)
         apply_held(workspace, live)
+    behind_changed(workspace, live)
 
 
 def _targeted(workspace: Workspace, scope: int, event: MessageStored | NonMessageActivityStored) -> None:

@@ -42,7 +42,7 @@ def take_delta(workspace: Workspace, member: int, watch: Watch) -> MemberDelta |
     counts = {}
     for _, row in changed:
         scope = int(columns.scope[row])
-        counts[workspace.scopes.ids[scope]] = shown_row(columns, row, workspace.scopes.is_open(scope))
+        counts[workspace.scopes.ids[scope]] = shown_row(workspace, scope, row)
     lit = _all_lit(workspace, number)
     since, watch.taken = watch.taken, version
     watch.news = False
@@ -71,7 +71,7 @@ def shown_of(workspace: Workspace, member: int, scope: int) -> Shown | None:
     if number is None or place is None:
         return None
     row = workspace.find(place, number)
-    return None if row == NO_ROW else shown_row(workspace.columns, row, workspace.scopes.is_open(place))
+    return None if row == NO_ROW else shown_row(workspace, place, row)
 
 
 def _all_lit(workspace: Workspace, number: int) -> dict[int, Shown]:
@@ -79,7 +79,7 @@ def _all_lit(workspace: Workspace, number: int) -> dict[int, Shown]:
     columns, scopes = workspace.columns, workspace.scopes
     for row in columns.rows_of(int(workspace.members.heads[number])):
         scope = int(columns.scope[row])
-        shown = shown_row(columns, row, scopes.is_open(scope))
+        shown = shown_row(workspace, scope, row)
         if shown.lit:
             counts[scopes.ids[scope]] = shown
     return counts

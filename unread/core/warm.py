@@ -10,6 +10,7 @@ import numpy as np
 
 from .accounting import demote, everyone
 from .aspects import ACTIVITIES, MESSAGES
+from .changed import behind_changed
 from .columns import EXACT, LOADED
 from .live import LiveScope, Warming
 from .loading import load_roster_row
@@ -83,6 +84,8 @@ def _complete(workspace: Workspace, live: LiveScope, header: ScopeHeader) -> Non
         live.messages.begin(header.latest_seq)
         live.activities.begin(header.latest_activity_seq)
         live.rewinds.begin(header.rewind_generation)
+        live.messages.log.start_generation = header.rewind_generation
+        live.messages.log.applied_generation = header.rewind_generation
         _close_shells(workspace, live)
         _account_for_dropped(workspace, live)
     drain(workspace, live)
@@ -122,4 +125,5 @@ def _abandon(workspace: Workspace, live: LiveScope) -> None:
     workspace.metrics.count("dropped_events", live.waiting)
     workspace.waiting -= live.waiting
     live.pending = live.rewinds.held = None
+    behind_changed(workspace, live)
     open_or_close(workspace, live.number, False, 2**31 - 1)
