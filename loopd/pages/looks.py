@@ -1,4 +1,4 @@
-"""How people and conversations look on the first screen; `static/js/view/avatar.js` and `store/names.js` do the same."""
+"""How people and conversations look on the first screen; `view/avatar.js` and `store/names.js` do it alike."""
 
 from __future__ import annotations
 

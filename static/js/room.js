@@ -179,17 +179,24 @@ export class Room extends EventTarget {
     this.dispatchEvent(new CustomEvent("arrived", { detail: messages }));
   }
 
+  /** One page at a time: who asks meanwhile waits for that one. */
   async #page(wanted, query, take) {
     const window = this.window;
-    if (!window || !window.items.length || !wanted() || this.#busy === window) return;
-    this.#busy = window;
+    if (!window || !window.items.length || !wanted()) return;
+    if (this.#busy?.window === window) return this.#busy.done;
+    const done = this.#load(window, query, take);
+    this.#busy = { window, done };
+    await done;
+  }
+
+  async #load(window, query, take) {
     try {
       await this.#take(this.#messages(window.conversationId, { ...query(), limit: PAGE }), (page) => window === this.window && take(page));
     } catch (error) {
       if (window === this.window) this.dispatchEvent(new CustomEvent("trouble", { detail: error }));
       return;
     } finally {
-      if (this.#busy === window) this.#busy = null;
+      if (this.#busy?.window === window) this.#busy = null;
     }
     if (window === this.window) this.#tell("changed");
   }

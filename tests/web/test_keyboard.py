@@ -132,8 +132,9 @@ def test_enter_of_an_input_method_does_not_send_synthetic_event(stage: Stage, ev
     channel = stage.channel("general", "ann")
     ann = stage.person("ann", channel)
     ann.composer.fill("你好")
-    send = "(field, event) => field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true, ...event}))"
-    not_cancelled = ann.composer.evaluate(send, event)
+    press = """(field, event) => field.dispatchEvent(
+      new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true, ...event}))"""
+    not_cancelled = ann.composer.evaluate(press, event)
     assert not_cancelled is True
     expect(ann.composer).to_have_value("你好")
     ann.composer.press("Enter")
