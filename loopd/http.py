@@ -51,7 +51,7 @@ class PooledHandler(ASGIHandler):
         """Requests that were admitted and are not answered yet."""
         return len(self._admitted)
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         body = await _read(receive)
         if body is None:
             return
@@ -92,10 +92,9 @@ class PooledHandler(ASGIHandler):
         """In the pool: the whole answer, or None where it was streamed."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
-        request, response = self.create_request(scope, io.BytesIO(body))
-        if request is not None:
-            response = self.get_response(request)
-            response._handler_class = self.__class__
+        request, refusal = self.create_request(scope, io.BytesIO(body))
+        response: Any = refusal if request is None else self.get_response(request)
+        response._handler_class = self.__class__
         try:
             headers = _headers(response)
             if not response.streaming:

@@ -95,8 +95,9 @@ class _Connection:
         if not self._hub.add(self._socket):
             return TRY_LATER
         tasks = [asyncio.ensure_future(work) for work in (self._write(), self._listen(), self._work_off_reads())]
+        awaited: list[asyncio.Future[Any]] = [self._ended, *tasks]
         try:
-            await asyncio.wait([self._ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
                 if task.done() and not task.cancelled() and task.exception():
                     logger.error("a socket failed", exc_info=task.exception())

@@ -1,0 +1,208 @@
+"""Runtimes over the real tables of this test run, run by hand or by their own workers, and held against the truth.
+
+house = House(world)            # hears from here on
+house.settle()                  # every job that waits
+assert house.errors() == []     # what is shown differs nowhere from the truth
+house = house.restarted()       # a graceful stop, and the next process
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from conversations.events import UNREAD_FACTS, Fact
+from conversations.ownership import current_owner
+from conversations.unread_port import NoUnread, install_unread_reader
+from tests.unread.truth import NOTHING, Badge, Badges, badges
+from tests.world import World
+from unread import feed
+from unread.app import MonotonicClock, unread_app
+from unread.core.budgets import Budgets, RuntimeSettings
+from unread.core.ports import Clock, Metrics, RosterStore, SnapshotStore
+from unread.core.runtime import UnreadRuntime
+from unread.core.states import CountState, Shown
+from unread.core.testing import CountingMetrics, RecordingSink
+from unread.reader import MemoryReader
+from unread.rosters import RosterTable
+from unread.store import SnapshotTable
+
+READY, HINT = CountState.READY, CountState.SNAPSHOT_SERVING
+
+
+class House:
+    """One process's runtime for the workspaces of some worlds (further ones with `own`)."""
+
+    def __init__(
+        self,
+        *worlds: World,
+        hears: bool = True,
+        settings: RuntimeSettings | None = None,
+        budgets: Budgets | None = None,
+        clock: Clock | None = None,
+        snapshots: SnapshotStore | None = None,
+        rosters: RosterStore | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.worlds: list[World] = []
+        self.metrics = CountingMetrics()
+        self.sink = RecordingSink()
+        self.runtime = UnreadRuntime(
+            snapshots=snapshots or SnapshotTable(),
+            rosters=rosters or RosterTable(),
+            sink=self.sink,
+            metrics=metrics or self.metrics,
+            clock=clock or MonotonicClock(),
+            settings=settings,
+            budgets=budgets,
+        )
+        self._disconnect: Callable[[], None] = lambda: None
+        for world in worlds:
+            self.own(world)
+        if hears:
+            self.hear()
+
+    def own(self, world: World) -> None:
+        self.runtime.own(world.id.int, current_owner().require(world.id))
+        self.worlds.append(world)
+
+    def hear(self) -> None:
+        self._disconnect = feed.connect(self.runtime)
+
+    def deaf(self) -> None:
+        """Hear of no further commit."""
+        self._disconnect()
+
+    def tell(self, batch: Sequence[Fact]) -> None:
+        """Hand over a batch as the hook of its commit would."""
+        told = [feed.translate(fact) for fact in batch if isinstance(fact, UNREAD_FACTS)]
+        if told:
+            self.runtime.apply(told)
+
+    def settle(self) -> None:
+        """Run every job there is, one after the other, in this thread."""
+        while self.runtime.run_one_job():
+            pass
+
+    def load_everybody(self) -> None:
+        """As if every member came: hydrated, and every scope that something waits for is warm."""
+        for world in self.worlds:
+            for member in world.member.values():
+                self.runtime.request_hydrate(world.id.int, member.id.int)
+        self.settle()
+
+    def stop(self) -> None:
+        self.deaf()
+        report = self.runtime.stop(20)
+        assert not report.failures
+
+    def restarted(self, **options: Any) -> House:
+        """A graceful stop, and the next process under the next epoch, cold."""
+        self.stop()
+        return self._next(**options)
+
+    def crashed(self, **options: Any) -> House:
+        """What is not flushed is gone."""
+        self.deaf()
+        for world in self.worlds:
+            self.runtime.disown(world.id.int)
+        return self._next(**options)
+
+    def _next(self, **options: Any) -> House:
+        for world in self.worlds:
+            current_owner().release(world.id)
+        return House(*self.worlds, **options)
+
+    # What is shown
+
+    def shown(self, world: World, who: str, scope: str) -> Shown | None:
+        """One entry with its state, also where it shows nothing."""
+        return self.runtime.shown(world.id.int, world.member[who].id.int, world.scope[scope].id.int)
+
+    def badge(self, world: World, who: str, scope: str) -> Badge:
+        view = self.runtime.member_unread(world.id.int, world.member[who].id.int)
+        return badge_of(view.counts.get(world.scope[scope].id.int))
+
+    def errors(self, *, ready: bool = True, at_least: bool = False) -> list[str]:
+        """Where what is shown is not the truth.
+
+        `ready`: each entry that may be shown must be called so. `at_least`: what is called a hint may be too high.
+        """
+        return [error for world in self.worlds for error in self._errors(world, truth_of(world), ready, at_least)]
+
+    def _errors(self, world: World, truth: Badges, ready: bool, at_least: bool) -> Iterator[str]:
+        names = {member.id: name for name, member in world.member.items()}
+        for member, expected in truth.items():
+            name = names.get(member, str(member))
+            view = self.runtime.member_unread(world.id.int, member.int)
+            if view.state not in ("ready", "snapshot_serving"):
+                yield f"{name} is {view.state}"
+            lit = any(badge.lit for badge in expected.values())
+            if view.has_unread != self.runtime.has_unread(world.id.int, member.int):
+                yield f"{name}: two answers to has_unread"
+            if view.has_unread != lit and not (at_least and view.has_unread):
+                yield f"{name}: has_unread is {view.has_unread}, not {lit}"
+            for scope in {UUID(int=each) for each in view.counts} - set(expected):
+                yield f"{name} in {_named(world, scope)}: shown, and not there"
+            for scope, badge in expected.items():
+                yield from self._error(world, name, member, scope, badge, ready, at_least)
+
+    def _error(
+        self, world: World, name: str, member: UUID, scope: UUID, expected: Badge, ready: bool, at_least: bool
+    ) -> Iterator[str]:
+        shown = self.runtime.shown(world.id.int, member.int, scope.int)
+        seen, state = badge_of(shown), None if shown is None else shown.state
+        where = f"{name} in {_named(world, scope)}"
+        if at_least and state is HINT and covers(seen, expected):
+            return
+        if seen != expected:
+            yield f"{where}: {state and state.label} {seen}, but the rows say {expected}"
+        elif ready and state is not READY:
+            yield f"{where}: {state and state.label}, not ready"
+
+
+def badge_of(shown: Shown | None) -> Badge:
+    return NOTHING if shown is None else Badge(shown.messages, shown.mentions, shown.activities, shown.manual)
+
+
+def covers(seen: Badge, expected: Badge) -> bool:
+    """Nothing is missing from what is seen; markers are exact."""
+    return (
+        seen.messages >= expected.messages
+        and seen.mentions >= expected.mentions
+        and seen.activities >= expected.activities
+        and seen.manual == expected.manual
+    )
+
+
+def truth_of(world: World) -> Badges:
+    return badges(query, world.id)
+
+
+def query(sql: str, parameters: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    """`Run` of the truth, on the test run's own connection."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, list(parameters))
+        found: Sequence[Sequence[Any]] = cursor.fetchall()
+        return found
+
+
+@contextmanager
+def as_product(house: House) -> Iterator[None]:
+    """Every endpoint of this process answers from the house's runtime, and its writers heed its backlog."""
+    app = unread_app()
+    own, app.runtime = app.runtime, house.runtime
+    install_unread_reader(MemoryReader(house.runtime, lambda w, m: house.runtime.request_hydrate(w.int, m.int)))
+    try:
+        yield
+    finally:
+        app.runtime = own
+        install_unread_reader(NoUnread())
+
+
+def _named(world: World, scope: UUID) -> str:
+    return next((name for name, row in world.scope.items() if row.id == scope), str(scope))
