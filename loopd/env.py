@@ -11,17 +11,24 @@ import os
 import re
 import secrets
 import socket
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from redis.connection import parse_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+SHORTEST_SECRET = 32
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 PROFILES = ("all", "workspace", "central")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)", re.ASCII)
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_HOST = re.compile(r"\*|\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
+_ORIGIN = re.compile(r"https?://(\*\.)?[A-Za-z0-9_.-]+(:[0-9]{1,5})?")
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 # Connections live as long as the few threads that use them: those of the request pool and the workers.
@@ -48,10 +55,10 @@ def flag(name: str, default: bool) -> bool:
     raise _refuse(name, f"{raw!r} is not a boolean; use true or false")
 
 
-def positive_int(name: str, default: int, at_most: int = 2**31 - 1) -> int:
+def positive_int(name: str, default: int, at_most: int = 2**31 - 1, at_least: int = 1) -> int:
     raw = text(name, str(default))
-    if not re.fullmatch(r"[0-9]+", raw, re.ASCII) or not 0 < int(raw[:20]) <= at_most:
-        raise _refuse(name, f"{raw!r} is not a whole number from 1 to {at_most}")
+    if not re.fullmatch(r"[0-9]{1,20}", raw, re.ASCII) or not at_least <= int(raw) <= at_most:
+        raise _refuse(name, f"{raw[:40]!r} is not a whole number from {at_least} to {at_most}")
     return int(raw)
 
 
@@ -67,8 +74,33 @@ def duration_s(name: str, default: str, at_most_s: float = 7 * 24 * 3600) -> flo
     return value
 
 
+def choice(name: str, default: str, allowed: Sequence[str]) -> str:
+    value = text(name, default)
+    if value not in allowed:
+        raise _refuse(name, f"{value[:40]!r} is not one of {', '.join(allowed)}")
+    return value
+
+
 def listed(name: str) -> list[str]:
     return [item.strip() for item in text(name, "").split(",") if item.strip()]
+
+
+def hosts(name: str, default: Sequence[str]) -> list[str]:
+    """Host names that the site answers to, comma separated; `.example.org` stands for all below, `*` for any."""
+    found = listed(name)
+    for host in found:
+        if not _HOST.fullmatch(host):
+            raise _refuse(name, f"{host!r} is not a host name; write example.org, without http:// and port")
+    return found or list(default)
+
+
+def origins(name: str) -> list[str]:
+    """Origins like `https://example.org`, comma separated."""
+    found = listed(name)
+    for origin in found:
+        if not _ORIGIN.fullmatch(origin):
+            raise _refuse(name, f"{origin!r} is not an origin like https://example.org")
+    return found
 
 
 def home() -> Path:
@@ -78,6 +110,8 @@ def home() -> Path:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise _refuse("LOOPD_HOME", f"cannot make {path}: {error.strerror}") from None
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        raise _refuse("LOOPD_HOME", f"{path} cannot be written to")
     return path
 
 
@@ -95,8 +129,8 @@ def secret_key() -> str:
     """`SECRET_KEY`, else one generated once under `LOOPD_HOME`, safe against two processes that start together."""
     given = os.environ.get("SECRET_KEY")
     if given is not None:
-        if len(given) < 32:
-            raise _refuse("SECRET_KEY", "must have at least 32 characters")
+        if len(given) < SHORTEST_SECRET:
+            raise _refuse("SECRET_KEY", f"must have at least {SHORTEST_SECRET} characters")
         return given
     path = home() / "secret_key"
     if not path.exists():
@@ -109,7 +143,10 @@ def secret_key() -> str:
             pass
         finally:
             draft.unlink()
-    return path.read_text().strip()
+    found = path.read_text().strip()
+    if len(found) < SHORTEST_SECRET:
+        raise _refuse("SECRET_KEY", f"the key in {path} is damaged; remove that file, and everybody logs in again")
+    return found
 
 
 def database() -> dict[str, Any]:
@@ -117,19 +154,28 @@ def database() -> dict[str, Any]:
     url = text("DATABASE_URL", "")
     if not url:
         return _sqlite(str(home() / "loopd.sqlite3"))
+    scheme = url.split(":", 1)[0]
+    if scheme not in ("sqlite", "mysql", "mysql2", "tidb"):
+        raise _refuse("DATABASE_URL", f"{scheme[:20]!r} is not supported; use sqlite, mysql (also MariaDB) or tidb")
+    if scheme == "tidb" and find_spec("django_tidb") is None:
+        raise _refuse(
+            "DATABASE_URL", "tidb needs one more package: .venv/bin/python -m pip install 'django-tidb~=5.2.0'"
+        )
     try:
-        config = dict(env.db_url_config(url))
-    except Exception as error:
-        raise _refuse("DATABASE_URL", f"cannot be read: {error}") from None
-    engine = str(config.get("ENGINE", ""))
-    if engine == "django.db.backends.sqlite3":
-        return _sqlite(str(config["NAME"]))
-    if engine == "django.db.backends.mysql" or engine == "django_tidb":
-        options = {"charset": "utf8mb4", "isolation_level": "read committed", **config.get("OPTIONS", {})}
-        return {**config, "OPTIONS": options, **_KEPT}
-    raise _refuse(
-        "DATABASE_URL", f"{url.split(':', 1)[0]!r} is not supported; use sqlite, mysql (MariaDB, MySQL, TiDB)"
-    )
+        config = dict(env.db_url_config(url, engine="django_tidb" if scheme == "tidb" else None))
+    except Exception:  # its text may show the password
+        config = {}
+    name = str(config.get("NAME") or "")
+    if not name or name == ":memory:":
+        raise _refuse(
+            "DATABASE_URL",
+            "cannot be read; write mysql://user:password@host:3306/name, with special characters of the password "
+            "percent-encoded, or sqlite:////path/to/file",
+        )
+    if scheme == "sqlite":
+        return _sqlite(str(BASE_DIR / name))
+    options = {"charset": "utf8mb4", "isolation_level": "read committed", **config.get("OPTIONS", {})}
+    return {**config, "OPTIONS": options, **_KEPT}
 
 
 def _sqlite(name: str) -> dict[str, Any]:
@@ -148,16 +194,16 @@ def _sqlite(name: str) -> dict[str, Any]:
 def redis_url() -> str:
     """`REDIS_URL`, or an empty string where everything stays in process."""
     url = text("REDIS_URL", "")
-    if url and not url.startswith(("redis://", "rediss://", "unix://")):
-        raise _refuse("REDIS_URL", f"{url!r} must begin with redis://, rediss:// or unix://")
+    if url:
+        try:
+            parse_url(url)
+        except ValueError:
+            raise _refuse("REDIS_URL", "cannot be read; write redis://host:6379/0 (or rediss://, unix://)") from None
     return url
 
 
 def profile() -> str:
-    value = text("LOOPD_PROFILE", "all")
-    if value not in PROFILES:
-        raise _refuse("LOOPD_PROFILE", f"{value!r} is not one of {', '.join(PROFILES)}")
-    return value
+    return choice("LOOPD_PROFILE", "all", PROFILES)
 
 
 def managed_workspaces() -> frozenset[UUID]:

@@ -9,8 +9,8 @@ from . import env
 BASE_DIR = env.BASE_DIR
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.secret_key()
-ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
-CSRF_TRUSTED_ORIGINS = env.listed("CSRF_TRUSTED_ORIGINS")
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "loopd",
@@ -159,20 +159,21 @@ LOOPD_UNREAD_RUNTIME_HYDRATE_MAX_CONCURRENCY = env.positive_int("LOOPD_UNREAD_RU
 LOOPD_UNREAD_RUNTIME_HYDRATE_BATCH_SIZE = env.positive_int("LOOPD_UNREAD_RUNTIME_HYDRATE_BATCH_SIZE", 100, 10_000)
 LOOPD_MESSAGES_PER_SECOND = env.positive_int("LOOPD_MESSAGES_PER_SECOND", 50, 1_000_000)
 LOOPD_MESSAGE_TTL_S = env.duration_s("LOOPD_MESSAGE_TTL", "24h", 365 * 24 * 3600)
-MESSAGE_INLINE_BLOCKS = env.positive_int("MESSAGE_INLINE_BLOCKS", 32)
-MESSAGE_INLINE_BYTES = env.positive_int("MESSAGE_INLINE_BYTES", 65_536)
-MESSAGE_PART_BYTES = env.positive_int("MESSAGE_PART_BYTES", 262_144, 6 * 1024 * 1024)
 # TiDB refuses rows over 6 MiB; 64 KiB of that are left to the other columns.
 MESSAGE_ROW_BYTES = env.positive_int("MESSAGE_ROW_BYTES", 6 * 1024 * 1024 - 65_536)
+MESSAGE_INLINE_BLOCKS = env.positive_int("MESSAGE_INLINE_BLOCKS", 32)
+MESSAGE_INLINE_BYTES = env.positive_int("MESSAGE_INLINE_BYTES", 65_536, at_most=MESSAGE_ROW_BYTES)
+MESSAGE_PART_BYTES = env.positive_int("MESSAGE_PART_BYTES", 262_144, 6 * 1024 * 1024)
 MESSAGE_META_BYTES = env.positive_int("MESSAGE_META_BYTES", 262_144)
 MESSAGE_CONTENT_BYTES = env.positive_int("MESSAGE_CONTENT_BYTES", 32 * 1024 * 1024)
-MESSAGE_RESPONSE_BYTES = env.positive_int("MESSAGE_RESPONSE_BYTES", 8 * 1024 * 1024)
+# Every block can be read on its own, so an answer holds at least a row.
+MESSAGE_RESPONSE_BYTES = env.positive_int("MESSAGE_RESPONSE_BYTES", 8 * 1024 * 1024, at_least=MESSAGE_ROW_BYTES)
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOOPD_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": env.choice("LOOPD_LOG_LEVEL", "INFO", env.LOG_LEVELS)},
     "loggers": {"django.request": {"level": "ERROR"}, "daphne": {"level": "WARNING"}},
 }
