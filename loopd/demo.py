@@ -52,7 +52,7 @@ def is_wanted() -> bool:
 
 def make_demo(*, new_passwords: bool = False) -> Logins | None:
     """Make what is missing; the logins where they are new. `Conflict` where somebody else has one of the names."""
-    users = {name: _account(name) for name in (*PEOPLE, AGENT)}
+    users = _accounts()
     with _accounted():
         _fill(users)
     if _is_finished() and not new_passwords:
@@ -64,14 +64,19 @@ def _is_finished() -> bool:
     return ApiToken.objects.filter(label=TOKEN_LABEL, user__email=f"{next(iter(PEOPLE))}@{DOMAIN}").exists()
 
 
+def _accounts() -> dict[str, AbstractUser]:
+    """The demo's users by name; none is made where one of the names is taken by somebody else."""
+    names = (*PEOPLE, AGENT)
+    emails = dict(get_user_model().objects.filter(username__in=names).values_list("username", "email"))
+    if foreign := [name for name in names if name in emails and emails[name] != f"{name}@{DOMAIN}"]:
+        raise Conflict(f"There is an account {foreign[0]} that is not of the demo; the demo is not made.")
+    return {name: _account(name) for name in names}
+
+
 def _account(name: str) -> AbstractUser:
-    email = f"{name}@{DOMAIN}"
-    found = get_user_model().objects.filter(username=name).first()
-    if found is not None and found.email != email:
-        raise Conflict(f"There is an account {name} that is not of the demo; the demo is not made.")
     user = ensure_user(username=name, service=name == AGENT)
-    if user.email != email:
-        user.email, user.first_name = email, PEOPLE.get(name, AGENT_NAME)
+    if not user.email:
+        user.email, user.first_name = f"{name}@{DOMAIN}", PEOPLE.get(name, AGENT_NAME)
         user.save(update_fields=["email", "first_name"])
     return user
 
