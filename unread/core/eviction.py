@@ -10,7 +10,7 @@ import numpy as np
 from .columns import DIRTY, FLYING, LIT, LOADED, WATCHED
 from .live import LiveScope, Warming
 from .members import LOADED as PAGES_IN
-from .workspace import Workspace
+from .workspace import NOT_FORGOTTEN, Forgotten, Workspace
 
 
 def evict_scope(workspace: Workspace, scope: int) -> bool:
@@ -20,7 +20,7 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
     scopes, columns, members = workspace.scopes, workspace.columns, workspace.members
     live = workspace.live.pop(scope, None)
     identity = scopes.ids[scope]
-    _remember(workspace, identity, max(scopes.roster_seen[scope], live.roster.complete if live else -1))
+    _remember(workspace, identity, scopes.roster_seen[scope], live)
     workspace.open_gaps.discard(scope)
     workspace.dirty.pop(scope, None)
     length = scopes.length[scope]
@@ -88,9 +88,11 @@ def _misses_something(live: LiveScope) -> bool:
     return any(stream.open_gap or stream.settle_since >= 0 for stream in (live.messages, live.activities))
 
 
-def _remember(workspace: Workspace, scope: int, roster_generation: int) -> None:
-    forgotten = workspace.forgotten
-    forgotten.pop(scope, None)
-    forgotten[scope] = roster_generation
-    if len(forgotten) > workspace.budgets.max_forgotten_scopes:
-        del forgotten[next(iter(forgotten))]
+def _remember(workspace: Workspace, scope: int, roster_seen: int, live: LiveScope | None) -> None:
+    """The bound forgets the scopes that were evicted first: events that are that late are not told from new ones."""
+    before = workspace.forgotten.pop(scope, NOT_FORGOTTEN)
+    roster = max(roster_seen, live.roster.complete if live else -1, before.roster_generation)
+    rewind = max(live.rewinds.applied if live else -1, before.rewind_generation)
+    workspace.forgotten[scope] = Forgotten(roster, rewind)
+    if len(workspace.forgotten) > workspace.budgets.max_forgotten_scopes:
+        del workspace.forgotten[next(iter(workspace.forgotten))]

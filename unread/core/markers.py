@@ -8,7 +8,7 @@ from .events import ManualUnreadCleared, ManualUnreadSet, NotificationPolicyChan
 from .log import Fact
 from .recount import counted_here, note_ready, recount
 from .states import CountState
-from .workspace import Workspace
+from .workspace import NOT_FORGOTTEN, Workspace
 
 
 def marker_set(workspace: Workspace, event: ManualUnreadSet) -> None:
@@ -102,7 +102,8 @@ def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) 
     if int(columns.effective_from[row]) != NEVER:
         point = MESSAGES.point(columns, row)
     facts: dict[int, Fact] = {seq: workspace.fact(counted) for seq, counted in unread.rows}
-    known = workspace.scopes.ids[scope] not in workspace.forgotten
+    forgotten = workspace.forgotten.get(workspace.scopes.ids[scope], NOT_FORGOTTEN)
+    known = unread.rewind_generation >= forgotten.rewind_generation
     if live is None or not live.complete:
         return *_tally(facts, member, point), known
     log = live.messages.log

@@ -12,14 +12,15 @@ from .markers import set_level, set_marker
 from .recount import note_ready, recount
 from .scope_events import drain, note_gaps
 from .states import CountState
-from .workspace import Workspace
+from .workspace import NOT_FORGOTTEN, Workspace
 
 
 def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
     scope = workspace.scope(event.scope, event.parent)
     member = workspace.members.number(event.member)
     row = workspace.find(scope, member)
-    begins = event.begins and event.roster_generation > workspace.forgotten.get(event.scope, -1)
+    forgotten = workspace.forgotten.get(event.scope, NOT_FORGOTTEN)
+    begins = event.begins and event.roster_generation > forgotten.roster_generation
     if row == NO_ROW:
         row = int(workspace.append_shell(scope, member)) if begins else workspace.entry(scope, member)
     if row == NO_ROW:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,16 @@ class Watch:
     """Something changed that no entry tells of: the member's pages are in."""
 
 
+class Forgotten(NamedTuple):
+    """What must stay known of an evicted scope: events from before its eviction may still come, or come again."""
+
+    roster_generation: int
+    rewind_generation: int
+
+
+NOT_FORGOTTEN: Final = Forgotten(-1, -1)
+
+
 class Workspace:
     def __init__(self, workspace: int, epoch: int, budgets: Budgets, clock: Clock, metrics: Metrics) -> None:
         self.id = workspace
@@ -82,8 +93,8 @@ class Workspace:
         self.evictions = 0
         self.hydrating: set[int] = set()
         """Members whose pages are being read: their scopes are not evicted."""
-        self.forgotten: dict[int, int] = {}
-        """Evicted scopes with the roster generation that was complete."""
+        self.forgotten: dict[int, Forgotten] = {}
+        """Evicted scopes by id."""
         self.open_gaps: set[int] = set()
         """Scopes that housekeeping has to look at."""
         self.warm_wanted: list[int] = []
