@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connection
 
 from conversations.events import UNREAD_FACTS, Fact
+from conversations.models import Member
 from conversations.ownership import current_owner
 from conversations.unread_port import NoUnread, install_unread_reader
 from tests.unread.truth import NOTHING, Badge, Badges, badges
@@ -91,8 +92,8 @@ class House:
     def load_everybody(self) -> None:
         """As if every member came: hydrated, and every scope that something waits for is warm."""
         for world in self.worlds:
-            for member in world.member.values():
-                self.runtime.request_hydrate(world.id.int, member.id.int)
+            for member_id in Member.objects.filter(workspace=world.workspace).values_list("id", flat=True):
+                self.runtime.request_hydrate(world.id.int, member_id.int)
         self.settle()
 
     def stop(self) -> None:

@@ -113,7 +113,7 @@ def test_a_message_over_http_costs_the_same_for_2_and_for_500_members(runtime: U
         with no_unread_sql() as statements:
             world.call("ann", "POST", f"/conversations/{world.scope[name].id}/messages", body).ok()
         counts.append(len(statements))
-    assert counts[1] == counts[2]
+    assert counts[0] == counts[1]
     warm(runtime, world, "p0", "p498")
     assert (_messages(runtime, world, "p0", "large"), _messages(runtime, world, "p498", "large")) == (2, 2)
 

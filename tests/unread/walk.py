@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from conversations.actions import (
@@ -71,15 +70,18 @@ class Play:
         do.archive(world, "ann", "d")
 
 
-@dataclass(frozen=True)
+Act = Callable[[World, Play], Any]
+
+
 class Step:
-    verb: Callable[..., Any]
-    """The action that this step is about."""
-    act: Callable[[World, Play], Any]
-    changes: bool = True
-    """Whether it writes anything that unread depends on, or that pages hear of."""
-    bounds: bool = False
-    """Whether, after a restart, it needs a recount that the log of the new process cannot give."""
+    """`acts`, one after the other, of which one is about `verb`.
+
+    `changes`: whether anything is written that unread depends on, or that pages hear of. `bounds`: whether, after a
+    restart, it needs a recount that the log of the new process cannot give.
+    """
+
+    def __init__(self, verb: Callable[..., Any], *acts: Act, changes: bool = True, bounds: bool = False) -> None:
+        self.verb, self.acts, self.changes, self.bounds = verb, acts, changes, bounds
 
 
 def _member(w: World, who: str) -> dict[str, Any]:
@@ -88,31 +90,6 @@ def _member(w: World, who: str) -> dict[str, Any]:
 
 def _update(w: World, who: str, **change: Any) -> None:
     workspace_members.update_member(**_member(w, who), **change)
-
-
-def _edit_again(w: World, p: Play) -> None:
-    do.edit(w, "ann", p.first, "new", mentions=("cat",))
-    do.post(w, "ann", "x", client_message_id="first", mentions=["ben"])
-
-
-def _leave_and_come_back(w: World, p: Play) -> None:
-    do.leave(w, "cat", "x")
-    do.join(w, "cat", "x")
-
-
-def _mute_and_unmute(w: World, p: Play) -> None:
-    do.notify(w, "ben", "x", "none")
-    do.notify(w, "ben", "x", "all")
-
-
-def _archive_and_restore(w: World, p: Play) -> None:
-    do.archive(w, "ann", "x")
-    do.restore(w, "ann", "x")
-
-
-def _deactivate_and_return(w: World, p: Play) -> None:
-    workspace_members.deactivate_member(**_member(w, "ben"))
-    _update(w, "ben", status=MemberStatus.ACTIVE)
 
 
 def _new_person(w: World) -> None:
@@ -139,17 +116,25 @@ add, remove, level = joining.add_to_scope, joining.remove_from_scope, notificati
 WALK: dict[str, Step] = {
     "send": Step(send, lambda w, p: do.post(w, "ann", "x")),
     "send with mentions": Step(send, lambda w, p: do.post(w, "ann", "x", mentions=["ben", "cat"])),
-    "send to a muted member": Step(send, lambda w, p: (do.notify(w, "ben", "x", "none"), do.post(w, "ann", "x"))),
+    "send to a muted member": Step(
+        send, lambda w, p: do.notify(w, "ben", "x", "none"), lambda w, p: do.post(w, "ann", "x")
+    ),
     "send hidden": Step(send, lambda w, p: do.post(w, "ann", "x", message_type="task_dispatch")),
     "send on a person's behalf": Step(send, lambda w, p: do.post(w, "bot", "x", on_behalf_of="ben")),
     "open a stream": Step(send, lambda w, p: do.post(w, "bot", "x", stream=True)),
     "send where one has marked unread": Step(send, lambda w, p: do.post(w, "cat", "x")),
     "send after having read little": Step(send, lambda w, p: do.post(w, "ben", "q")),
     "send again": Step(send, lambda w, p: do.post(w, "ann", "x", client_message_id="first", mentions=["ben"])),
-    "send again after an edit": Step(send, _edit_again),
+    "send again after an edit": Step(
+        send,
+        lambda w, p: do.edit(w, "ann", p.first, "new", mentions=("cat",)),
+        lambda w, p: do.post(w, "ann", "x", client_message_id="first", mentions=["ben"]),
+    ),
     "write in a thread": Step(send, lambda w, p: do.post(w, "cat", "t")),
     "mention in a thread": Step(send, lambda w, p: do.post(w, "ben", "t", mentions=["cat", "bot"])),
-    "write in a dm's second message": Step(send, lambda w, p: (do.restore(w, "ann", "d"), do.post(w, "ann", "d"))),
+    "write in a dm that was archived": Step(
+        send, lambda w, p: do.restore(w, "ann", "d"), lambda w, p: do.post(w, "ann", "d")
+    ),
     "edit": Step(edit, lambda w, p: do.edit(w, "ann", p.first, "new", mentions=("ben",))),
     "edit mentions": Step(edit, lambda w, p: do.edit(w, "ann", p.first, "new", mentions=("cat", "bot"))),
     "edit mentions away": Step(edit, lambda w, p: do.edit(w, "ann", p.third, "new")),
@@ -164,9 +149,7 @@ WALK: dict[str, Step] = {
     "read up to a message": Step(reading.mark_read, lambda w, p: do.read(w, "cat", "x", p.second), bounds=True),
     "read what is read": Step(reading.mark_read, lambda w, p: do.read(w, "ann", "x", p.first), changes=False),
     "read many": Step(reading.mark_many_read, lambda w, p: _read_many(w, "ben", "x", "q", "u", "c")),
-    "read many that are read": Step(
-        reading.mark_many_read, lambda w, p: _read_many(w, "bot", "c"), changes=False
-    ),
+    "read many that are read": Step(reading.mark_many_read, lambda w, p: _read_many(w, "bot", "c"), changes=False),
     "mark unread": Step(unread, lambda w, p: do.mark_unread(w, "ben", "x")),
     "mark a thread unread": Step(unread, lambda w, p: do.mark_unread(w, "ben", "t")),
     "mark unread again": Step(unread, lambda w, p: do.mark_unread(w, "cat", "x"), changes=False),
@@ -176,7 +159,9 @@ WALK: dict[str, Step] = {
     "clear unread": Step(marking_unread.clear_unread, lambda w, p: do.clear_unread(w, "cat", "x")),
     "clear nothing": Step(marking_unread.clear_unread, lambda w, p: do.clear_unread(w, "ben", "x"), changes=False),
     "mute": Step(level, lambda w, p: do.notify(w, "ben", "x", "none")),
-    "mute and unmute": Step(level, _mute_and_unmute),
+    "mute and unmute": Step(
+        level, lambda w, p: do.notify(w, "ben", "x", "none"), lambda w, p: do.notify(w, "ben", "x", "all")
+    ),
     "hear of everything": Step(level, lambda w, p: do.notify(w, "cat", "x", "all")),
     "the same level": Step(level, lambda w, p: do.notify(w, "cat", "x", "mentions"), changes=False),
     "react": Step(reactions.react, lambda w, p: do.react(w, "ben", p.second)),
@@ -187,19 +172,23 @@ WALK: dict[str, Step] = {
     "set a topic": Step(activities.post_activity, lambda w, p: do.share(w, "ben", "x", "topic")),
     "share in a thread": Step(activities.post_activity, lambda w, p: do.share(w, "ann", "t", "attachment")),
     "join": Step(add, lambda w, p: do.join(w, "dan", "x")),
-    "join and hear": Step(add, lambda w, p: (do.join(w, "dan", "x"), do.post(w, "ann", "x", mentions=["dan"]))),
+    "join and hear": Step(
+        add, lambda w, p: do.join(w, "dan", "x"), lambda w, p: do.post(w, "ann", "x", mentions=["dan"])
+    ),
     "be added": Step(add, lambda w, p: do.join(w, "dan", "x", by="ann")),
     "join again": Step(add, lambda w, p: do.join(w, "ben", "p", by="ann")),
     "join where one is": Step(add, lambda w, p: do.join(w, "ben", "x"), changes=False),
     "leave": Step(remove, lambda w, p: do.leave(w, "ben", "x")),
-    "leave and come back": Step(remove, _leave_and_come_back),
+    "leave and come back": Step(remove, lambda w, p: do.leave(w, "cat", "x"), lambda w, p: do.join(w, "cat", "x")),
     "leave a thread": Step(remove, lambda w, p: do.leave(w, "ben", "t")),
     "be removed": Step(remove, lambda w, p: do.leave(w, "cat", "x", by="ann")),
     "leave where one is not": Step(remove, lambda w, p: do.leave(w, "dan", "x", by="ann"), changes=False),
     "archive": Step(archiving.archive, lambda w, p: do.archive(w, "ann", "x")),
     "archive a thread": Step(archiving.archive, lambda w, p: do.archive(w, "ann", "t")),
     "archive what is archived": Step(archiving.archive, lambda w, p: do.archive(w, "ann", "d"), changes=False),
-    "archive and restore": Step(archiving.restore, _archive_and_restore),
+    "archive and restore": Step(
+        archiving.restore, lambda w, p: do.archive(w, "ann", "x"), lambda w, p: do.restore(w, "ann", "x")
+    ),
     "restore": Step(archiving.restore, lambda w, p: do.restore(w, "ann", "d")),
     "restore what is open": Step(archiving.restore, lambda w, p: do.restore(w, "ann", "x"), changes=False),
     "rename": Step(scopes.rename, lambda w, p: do.rename(w, "ann", "x", "renamed")),
@@ -220,7 +209,11 @@ WALK: dict[str, Step] = {
     "deactivate": Step(
         workspace_members.deactivate_member, lambda w, p: workspace_members.deactivate_member(**_member(w, "ben"))
     ),
-    "deactivate and return": Step(workspace_members.update_member, _deactivate_and_return),
+    "deactivate and return": Step(
+        workspace_members.update_member,
+        lambda w, p: workspace_members.deactivate_member(**_member(w, "ben")),
+        lambda w, p: _update(w, "ben", status=MemberStatus.ACTIVE),
+    ),
     "make another workspace": Step(
         workspaces.create_workspace,
         lambda w, p: workspaces.create_workspace(user=w.user["ben"], slug=f"n-{w.tag}", name="New"),
@@ -241,5 +234,3 @@ WALK: dict[str, Step] = {
         changes=False,
     ),
 }
-
-
