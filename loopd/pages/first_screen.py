@@ -19,7 +19,7 @@ from conversations.queries.timeline import Page
 from conversations.unread_port import unread_reader
 from unread.first_paint import first_paint
 
-from . import modules
+from . import assets
 from .looks import Json, conversation_icon, conversation_name, sections
 from .timeline import authors_of, rows
 
@@ -57,8 +57,8 @@ def screen(request: HttpRequest, member: Member) -> Json:
         "sections": sections(first["conversations"], unread["counts"], me, None),
         "has_unread": unread["has_unread"],
         "view": "list",
-        "import_map": modules.import_map(),
-        "preloads": modules.preloads(),
+        "import_map": assets.import_map(),
+        "preloads": assets.preloads(),
     }
 
 

@@ -144,6 +144,7 @@ export class App {
     if (conversationId && conversationId !== this.room.id) return this.#open(place, {});
     if (!conversationId) {
       this.room.close();
+      this.composer.close();
       this.timeline.reset();
       this.timeline.drawNow();
     } else if (messageId && how !== "load") this.messageVerbs.goTo(messageId);
@@ -155,6 +156,9 @@ export class App {
     this.panel.hide();
     this.timeline.reset();
     const opened = this.room.open(conversationId, { page, at: messageId });
+    // What is typed while messages are loading belongs to this conversation already.
+    if (this.room.conversation) this.composer.open(conversationId, `Message ${this.#roomName()}`);
+    else this.composer.close();
     this.#panes(conversationId, panel);
     if (!page) this.timeline.drawNow();
     await opened;

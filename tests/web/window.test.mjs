@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAX_LOADED, MessageWindow } from "../../static/js/store/window.js";
+import { LET_GO, MAX_LOADED, MessageWindow } from "../../static/js/store/window.js";
 
 const id = (n) => `m${String(n).padStart(6, "0")}`;
 const message = (n, revision = 0) => ({ id: id(n), seq: n, revision });
@@ -71,6 +71,13 @@ test("a very long view lets go of its far end", () => {
   window.append({ ...page(1_000 + MAX_LOADED - 50, 1_000 + MAX_LOADED - 1), has_more_after: false });
   assert.equal(window.items.length, MAX_LOADED);
   assert.deepEqual([window.first.seq, window.hasBefore, window.hasAfter], [1_000, true, false]);
+});
+
+test("a view that new messages make too long lets go of its oldest", () => {
+  const window = opened(1, MAX_LOADED);
+  assert.equal(window.hasBefore, false);
+  window.put(message(MAX_LOADED + 1));
+  assert.deepEqual([window.first.seq, window.last.seq, window.hasBefore], [LET_GO + 1, MAX_LOADED + 1, true]);
 });
 
 test("pages that overlap double nothing", () => {

@@ -36,23 +36,28 @@ export class Composer {
     this.#field.addEventListener("input", () => this.#changed());
   }
 
-  /** Opens for a conversation with its draft. */
+  /** Opens for a conversation with its draft, or with what was typed before this module was there. */
   open(conversationId, placeholder) {
+    this.#field.placeholder = placeholder;
+    this.#field.setAttribute("aria-label", placeholder);
+    if (conversationId === this.#conversationId) return;
+    const typed = this.#conversationId === null ? this.#field.value : "";
     this.#conversationId = conversationId;
     this.#editing = null;
     const draft = readDraft(conversationId);
     this.#replyTo = draft.replyTo;
-    this.#field.placeholder = placeholder;
-    this.#field.setAttribute("aria-label", placeholder);
-    this.#write(draft.text);
+    this.#write(typed || draft.text);
+    if (typed) this.#keep();
+  }
+
+  /** No conversation is open. */
+  close() {
+    this.#conversationId = "";
+    this.#editing = null;
   }
 
   focus() {
     this.#field.focus({ preventScroll: true });
-  }
-
-  get empty() {
-    return !this.#field.value.trim() && !this.#replyTo && !this.#editing;
   }
 
   reply(message) {
@@ -69,19 +74,6 @@ export class Composer {
     this.#write(plainText(message.content));
     this.focus();
     this.#field.setSelectionRange(this.#field.value.length, this.#field.value.length);
-  }
-
-  /** The message that is being edited or answered may have changed or gone. */
-  refresh() {
-    this.#drawContext();
-  }
-
-  /** Gives a discarded message's text back where nothing was written since. */
-  giveBack(text, replyTo) {
-    if (!this.empty) return;
-    this.#replyTo = replyTo ?? null;
-    this.#write(text);
-    this.#keep();
   }
 
   async #submit() {

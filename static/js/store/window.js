@@ -2,6 +2,8 @@
 // Ids are UUIDv7 strings, so their order as text is their order in time.
 
 export const MAX_LOADED = 600;
+/** How many of the oldest are let go of at once when new ones go over the bound. */
+export const LET_GO = 100;
 
 export class MessageWindow {
   #items = [];
@@ -92,6 +94,10 @@ export class MessageWindow {
       return "outside";
     }
     this.#set([...this.#items, message]);
+    if (this.#items.length > MAX_LOADED) {
+      this.#set(this.#items.slice(LET_GO));
+      this.hasBefore = true;
+    }
     return "added";
   }
 
@@ -108,14 +114,6 @@ export class MessageWindow {
   remove(id) {
     if (!this.#byId.has(id)) return false;
     this.#set(this.#items.filter((message) => message.id !== id));
-    return true;
-  }
-
-  /** At the end of the conversation, keeps only the newest part, once nobody looks at the rest. */
-  trim(keep = 200) {
-    if (this.hasAfter || this.#items.length <= keep) return false;
-    this.#set(this.#items.slice(-keep));
-    this.hasBefore = true;
     return true;
   }
 
