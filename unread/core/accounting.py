@@ -85,19 +85,12 @@ def _replace_in(
     if old.counts != new.counts or (old.author, old.principal) != (new.author, new.principal):
         gained = _for_members(counting, members, new)
         lost = _for_members(counting, members, old)
-        if lost is None:
-            assert gained is not None
-            counts += gained
-            changed = gained
-        elif gained is None:
-            counts -= lost
-            changed = lost
-        else:
-            counts += gained
-            counts -= lost
-            changed = gained ^ lost
         if gained is not None:
+            counts += gained
             _awake(workspace, rows, gained)
+        if lost is not None:
+            counts -= lost
+        changed = gained if lost is None else lost if gained is None else gained ^ lost
     mentioned = _mention(workspace, rows, counting, members, old, new) if aspect is MESSAGES else []
     slice_changed(workspace, number, rows, changed, mentioned, only_more=not old.counts)
 

@@ -31,7 +31,7 @@ TICKS: Final = 2**32 - 1
 ACTIVE: Final = 1
 VISIBLE: Final = 2
 LOADED: Final = 4
-"""What the snapshot says of the entry is in (also that it says nothing). Without it the entry keeps events for its row."""
+"""What the snapshot says of the entry is in, also that it says nothing; else the entry keeps events for its row."""
 SAW_JOIN: Final = 8
 """This process saw the membership begin, so the logs reach back to the join."""
 DIRTY: Final = 16
@@ -70,7 +70,7 @@ _DTYPES: Final[dict[str, Any]] = {
     "marker_generation": np.int32,
     "touched": np.uint32,
 }
-ROW_BYTES: Final = sum(np.dtype(dtype).itemsize for dtype in _DTYPES.values())
+ROW_BYTES: Final[int] = sum(np.dtype(dtype).itemsize for dtype in _DTYPES.values())
 _FIRST_ROWS: Final = 64
 
 
@@ -126,7 +126,7 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        return self.capacity * ROW_BYTES
+        return int(self.capacity * ROW_BYTES)
 
     def allocate(self, rows: int) -> tuple[int, int]:
         """A free block for that many rows: its start and its size."""

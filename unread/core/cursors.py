@@ -42,7 +42,10 @@ def move_cursors(
     generation: int,
     ends: tuple[int, int] | None,
 ) -> None:
-    """Set both cursors to those of a read generation, unless a newer one is known; `ends` as the read itself saw them."""
+    """Set both cursors to those of a read generation, unless a newer one is known.
+
+    `ends` are the ends of the scope as the read itself saw them; None where the cursors come from a membership row.
+    """
     columns, live = workspace.columns, workspace.live.get(scope)
     known = int(columns.read_generation[row])
     if generation < known:

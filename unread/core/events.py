@@ -131,7 +131,7 @@ class MembershipChanged(Event):
     active: bool
     visible: bool
     begins: bool
-    """True where this change makes the member one of the roster anew: counts start at zero from `effective_from_seq`."""
+    """True where the change makes the member one of the roster anew: counts start at zero from `effective_from_seq`."""
     effective_from_seq: int
     last_read_seq: int
     last_activity_read_seq: int

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .aspects import ACTIVITIES, MESSAGES, Aspect
-from .columns import ACTIVE, DIRTY, FLYING, LOADED, VISIBLE, Columns, Int32s, Rows
+from .columns import ACTIVE, DIRTY, FLYING, LOADED, VISIBLE, Bools, Columns, Int32s, Rows
 from .events import Level
 from .live import LiveScope
 from .ports import SnapshotRow, SnapshotStore
@@ -162,7 +162,7 @@ def _copy_rows(workspace: Workspace, scope: int, live: LiveScope | None, places:
 
 
 def _take_early_out(
-    columns: Columns, live: LiveScope, aspect: Aspect, rows: Rows, numbers: dict[str, Int32s], again: Rows
+    columns: Columns, live: LiveScope, aspect: Aspect, rows: Rows, numbers: dict[str, Int32s], again: Bools
 ) -> None:
     """Set the frontiers, and take early seqs out of the copied counts; marks the rows that had any."""
     stream = aspect.stream(live)
@@ -189,7 +189,7 @@ def _take_early_out(
                 numbers["mentions"][counting & np.isin(members, record.fact.mentions)] -= 1
 
 
-def _only_hints(numbers: dict[str, Int32s], which: Rows) -> None:
+def _only_hints(numbers: dict[str, Int32s], which: Bools) -> None:
     state = numbers["state"]
     state[which & (state == CountState.READY)] = CountState.SNAPSHOT_SERVING
 

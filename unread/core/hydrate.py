@@ -55,7 +55,7 @@ def hydrate_member(workspace: Workspace, member: int, snapshots: SnapshotStore, 
 def hydrate_page(
     workspace: Workspace, member: int, scopes: Sequence[int], snapshots: SnapshotStore, page_size: int
 ) -> None:
-    """Load the rows of some scopes of a member; whether the member is published does not change. Raises as the store."""
+    """Load the rows of some scopes of a member, who is as published as before. Raises what the store raises."""
     for first in range(0, len(scopes), page_size):
         some = list(scopes[first : first + page_size])
         while True:

@@ -1,4 +1,4 @@
-"""What a scope has while things happen to it: frontiers, logs, queues. Made at its first event, gone with its eviction."""
+"""What a scope has while things happen to it: frontiers, logs, queues. Made at its first event, gone when evicted."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A log is a bounded ring of records of what was accounted. A record holds what decides whether a message counts and for
 whom, as of one rewind generation. What a message was changed into before it was accounted is kept beside the ring, and
-has a bound of its own. Over the bound the lowest seq goes. What went is remembered in a few numbers, so that nobody mistakes an incomplete log for a complete one:
+has a bound of its own. Over the bound the lowest seq goes. What went is remembered in a few numbers, so that nobody
+mistakes an incomplete log for a complete one:
 
 - `floor`: nothing at or below it may be recounted from here;
 - `forgotten_generation`: changes up to this generation may have gone with their records;
@@ -152,7 +153,7 @@ class FactLog:
         self.unsure_generation = max(self.unsure_generation, generation)
 
     def count(self, member: int, after: int, without: int = 0) -> tuple[int, int]:
-        """Accounted messages past `after` that count for a member, and how many mention him; one seq may be left out."""
+        """Accounted messages past `after` that count for a member, and how many mention him; `without` is left out."""
         size = self.size
         if not size:
             return 0, 0

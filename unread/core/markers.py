@@ -102,8 +102,8 @@ def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) 
     if int(columns.effective_from[row]) != NEVER:
         point = MESSAGES.point(columns, row)
     facts: dict[int, Fact] = {seq: workspace.fact(counted) for seq, counted in unread.rows}
-    forgotten = workspace.forgotten.get(workspace.scopes.ids[scope], NOT_FORGOTTEN)
-    known = unread.rewind_generation >= forgotten.rewind_generation
+    evicted = workspace.forgotten.get(workspace.scopes.ids[scope], NOT_FORGOTTEN)
+    known = unread.rewind_generation >= evicted.rewind_generation
     if live is None or not live.complete:
         return *_tally(facts, member, point), known
     log = live.messages.log

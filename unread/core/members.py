@@ -29,7 +29,7 @@ class Members:
         self.heads: Int32s = np.empty(0, dtype=np.int32)
         """First row of each member."""
         self.loading = bytearray()
-        self.lit_view = memoryview(self.lit)
+        self.lit_view = memoryview(self.lit.data)
         """The same numbers as plain integers: twice as fast to look up as an array's."""
 
     def __len__(self) -> int:
@@ -77,4 +77,4 @@ class Members:
             column = np.empty(capacity, dtype=np.int32)
             column[:used] = getattr(self, name)[:used]
             setattr(self, name, column)
-        self.lit_view = memoryview(self.lit)
+        self.lit_view = memoryview(self.lit.data)

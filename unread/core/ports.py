@@ -16,7 +16,7 @@ from .states import CountState
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """One row of `member_scope_unread_runtime_snapshots`: a complete entry, covering exactly the seqs up to its frontiers."""
+    """One row of `member_scope_unread_runtime_snapshots`: a complete entry, of exactly the seqs up to its frontiers."""
 
     member: int
     scope: int
@@ -62,7 +62,7 @@ class ScopeHeader:
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
-    """One member of a scope (active or not): membership, setting and marker rows, and the snapshot row if there is one."""
+    """One member of a scope, active or not: membership, setting and marker rows, and the snapshot row if there is one."""
 
     member: int
     active: bool
@@ -136,7 +136,10 @@ class RosterStore(Protocol):
 
 class DeltaSink(Protocol):
     def changed(self, workspace: int, members: Sequence[int]) -> None:
-        """These watched members have something to take (`take_delta`). Never called under a runtime lock; must not block."""
+        """These watched members have something to take (`take_delta`).
+
+        Never called under a runtime lock; must not block.
+        """
         ...
 
 

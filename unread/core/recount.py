@@ -30,10 +30,8 @@ def counted_here(workspace: Workspace, live: LiveScope, aspect: Aspect, row: int
     """What this process accounted past a seq that counts for the entry: the number, and the mentions among it."""
     member = int(workspace.columns.member[row])
     progress = live.progress
-    ahead = progress is not None and progress.aspect is aspect and progress.seq > after
-    if not ahead:
+    if progress is None or progress.aspect is not aspect or progress.seq <= after:
         return aspect.stream(live).log.count(member, after)
-    assert progress is not None
     at = row - workspace.scopes.start[live.number]
     fact = progress.new if at < progress.position else progress.old
     counts, mentions = aspect.stream(live).log.count(member, after, without=progress.seq)

@@ -130,7 +130,7 @@ class UnreadRuntime:
     # Ownership
 
     def own(self, workspace: int, epoch: int) -> None:
-        """This process owns the workspace under a lease of that epoch. Another epoch than before starts from nothing."""
+        """This process owns the workspace under a lease of that epoch; under a new epoch it starts from nothing."""
         with self._owning:
             known = self._owned.get(workspace)
             if known is not None and known.epoch == epoch:
@@ -192,7 +192,7 @@ class UnreadRuntime:
         self._after(workspace, *left)
 
     def _degrade(self, workspace: Workspace, event: Event) -> None:
-        """Nothing is known for sure of a scope whose event failed half-way: its counts are hidden until they are exact."""
+        """Nothing is sure about a scope whose event failed half-way: its counts are hidden until exact again."""
         try:
             number = workspace.scopes.numbers.get(event.scope)
             if number is None:

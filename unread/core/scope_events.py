@@ -1,4 +1,4 @@
-"""Events for everybody in a scope: they wait for the roster, are accounted once, and count as lost where there is no room.
+"""Events for everybody in a scope: they wait for the roster, are accounted once, and are lost where there is no room.
 
 A message or activity needs a roster that is complete up to the generation captured with it. Until then it waits in the
 scope's pending queue; a cold scope gets one warm job. That is all the write path does for a cold scope.

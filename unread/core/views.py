@@ -23,7 +23,7 @@ def member_unread(workspace: Workspace, member: int, scopes: Sequence[int] | Non
 
 
 def take_delta(workspace: Workspace, member: int, watch: Watch) -> MemberDelta | None:
-    """What changed since the last take, at most `max_delta_entries` of it; None if nothing did or nothing is shown yet."""
+    """What changed since the last take, at most `max_delta_entries`; None if nothing did or nothing is shown yet."""
     number = workspace.members.numbers[member]
     if not workspace.members.is_loaded(number):
         return None
