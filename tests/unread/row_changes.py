@@ -105,6 +105,10 @@ class Changes:
             "latest_activity_seq": self.after.activities[scope_id] - self.before.activities[scope_id],
         }
 
+    def _began(self, place: Place) -> bool:
+        before, after = self.before.places.get(place), self.after.places[place]
+        return after["status"] == "active" and (before is None or before["status"] != "active")
+
     def _generation_before(self, place: Place) -> int:
         row = self.before.places.get(place)
         generation: int = row["membership_generation"] if row else 0
@@ -127,7 +131,8 @@ class Changes:
             old = before.get(place)
             rose = row[generation] - (old[generation] if old else 0)
             same = old is not None and all(old[column] == row[column] for column in columns)
-            if rose != int(not same):
+            also_read = rose == 2 and generation == "read_generation" and self._began(place)  # joined by writing
+            if rose != int(not same) and not also_read:
                 found.append(f"{generation} of {table} {place} rose by {rose}: {old} -> {row}")
         return found
 

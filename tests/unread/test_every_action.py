@@ -188,7 +188,8 @@ def _verbs(module: Any) -> Iterator[Callable[..., Any]]:
     for name, value in vars(module).items():
         if name.startswith("_") or not inspect.isfunction(value) or value.__module__ != module.__name__:
             continue
-        if all(each.kind is each.KEYWORD_ONLY for each in inspect.signature(value).parameters.values()):
+        parameters = inspect.signature(value).parameters.values()
+        if parameters and all(each.kind is each.KEYWORD_ONLY for each in parameters):
             yield value
 
 
