@@ -5,6 +5,7 @@ What an action would refuse raises `Refused` and changes nothing; what would cha
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 from unread.core.events import (
@@ -51,6 +52,8 @@ class Facts:
 
     def __init__(self, members: int, rows_limit: int = 1024, join_moves_cursor: bool = True) -> None:
         self.tables = Tables(WORKSPACE)
+        self.lock = threading.RLock()
+        """Held around a transaction or a read where several threads play; the actions do not take it themselves."""
         self.members = tuple(MEMBER + n for n in range(1, members + 1))
         self.rows_limit = rows_limit
         self.join_moves_cursor = join_moves_cursor

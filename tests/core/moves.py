@@ -1,0 +1,74 @@
+"""The kinds of moves (methods of `Player`), each with the bounds of its arguments and its weight in a history.
+
+`aside` is no kind of its own: `("aside", after, *move)` makes a move in the middle of a store call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .player import ANY, BACK, MEMBERS, SCOPES
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    bounds: tuple[int, ...]
+    weight: int
+
+
+FACTS = {
+    "post": Kind((MEMBERS, SCOPES, MEMBERS + 1, 6), 30),
+    "replay": Kind((SCOPES, BACK), 4),
+    "delete": Kind((SCOPES, BACK), 6),
+    "rewind": Kind((SCOPES, BACK), 3),
+    "edit": Kind((SCOPES, BACK, MEMBERS + 1), 5),
+    "show": Kind((SCOPES, BACK, 2), 5),
+    "activity": Kind((MEMBERS, SCOPES, 2), 8),
+    "read_to": Kind((MEMBERS, SCOPES, BACK), 10),
+    "read_all": Kind((MEMBERS, SCOPES, 2), 8),
+    "mark": Kind((MEMBERS, SCOPES), 4),
+    "mark_from": Kind((MEMBERS, SCOPES, BACK), 8),
+    "clear": Kind((MEMBERS, SCOPES), 2),
+    "level": Kind((MEMBERS, SCOPES, 3), 3),
+    "join": Kind((MEMBERS, SCOPES), 8),
+    "leave": Kind((MEMBERS, SCOPES), 6),
+    "visible": Kind((MEMBERS, SCOPES, 2), 4),
+    "archive": Kind((SCOPES,), 3),
+    "restore": Kind((SCOPES,), 5),
+    "thread": Kind((MEMBERS, SCOPES, BACK), 6),
+}
+
+DELIVERIES = {
+    "deliver": Kind((ANY,), 30),
+    "deliver_all": Kind((), 12),
+    "again": Kind((ANY,), 8),
+    "lose": Kind((ANY,), 4),
+    "find": Kind((ANY,), 2),
+}
+
+WORK = {
+    "hydrate": Kind((MEMBERS,), 6),
+    "job": Kind((), 10),
+    "jobs": Kind((), 6),
+    "flush": Kind((), 8),
+    "fail_upserts": Kind((3,), 2),
+    "fail_loads": Kind((3,), 2),
+    "wait": Kind((2,), 3),
+    "evict": Kind((SCOPES,), 4),
+}
+
+SIGHTS = {
+    "note": Kind((MEMBERS,), 4),
+    "look": Kind((MEMBERS,), 6),
+    "observe": Kind((MEMBERS,), 6),
+    "watch": Kind((MEMBERS,), 2),
+    "take": Kind((MEMBERS,), 6),
+}
+
+ENDS = {
+    "settle": Kind((), 3),
+    "restart": Kind((), 4),
+    "crash": Kind((), 4),
+}
+
+MOVES = FACTS | DELIVERIES | WORK | SIGHTS | ENDS
