@@ -49,8 +49,8 @@ def apply_now(workspace: Workspace, live: LiveScope, event: ScopeEvent) -> None:
 
 def drain(workspace: Workspace, live: LiveScope) -> None:
     """Apply what waited for the roster and need not wait any longer, one event under each hold of the lock."""
-    if not live.pending or not live.complete or not workspace.rest(live):
-        return
+    if not live.pending or not live.complete or not workspace.rest(live) or not live.pending:
+        return  # while it waited for its turn, another thread may have drained
     with workspace.busy(live):
         for _ in range(len(live.pending)):
             event = live.pending.popleft()
