@@ -11,7 +11,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -24,6 +24,9 @@ from loopd import env
 from loopd.demo import is_wanted, make_demo
 
 from .demo import shown
+
+_SORTS_IDS_SINCE = ((10, 11, 5), (11, 0, 3), (11, 1, 2))
+"""The first good release of each line; later lines are good, earlier ones go up to the first here."""
 
 
 class Command(BaseCommand):
@@ -89,11 +92,25 @@ def _locked(home: Path) -> Iterator[None]:
 
 def _migrate(command: BaseCommand) -> None:
     try:
+        _refuse_unsorted_ids()
         call_command("migrate", interactive=False, verbosity=0, stdout=command.stdout, stderr=command.stderr)
     except DatabaseError as error:
         target = connection.settings_dict
         where = target["NAME"] if connection.vendor == "sqlite" else f"{target['HOST'] or 'its socket'}"
         raise CommandError(f"the database at {where} cannot be used: {error.args[-1]}") from None
+
+
+def _refuse_unsorted_ids() -> None:
+    """Some MariaDB versions sort the column type of our ids in another order than that of time."""
+    mysql = cast(Any, connection)
+    if connection.vendor != "mysql" or not mysql.mysql_is_mariadb:
+        return
+    found = mysql.mysql_version
+    first_good = next((good for good in _SORTS_IDS_SINCE if good[:2] >= found[:2]), found)
+    if found < first_good:
+        raise CommandError(
+            f"MariaDB {'.'.join(map(str, found))} sorts ids wrongly; use {'.'.join(map(str, first_good))} or newer"
+        )
 
 
 def _collect_static(command: BaseCommand) -> None:
