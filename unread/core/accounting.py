@@ -7,6 +7,7 @@ message replaces nothing by its facts, removing it the other way round, an edit 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from .live import LiveScope, Progress
 from .log import Fact
 from .states import CountState
 from .workspace import Workspace
+
+_HYDRATING: Final = int(CountState.HYDRATING)
+"""A plain integer: numpy takes its time over an enum's members."""
 
 Gate = Callable[[Workspace, slice], Bools]
 """Which entries of a slice hold the seq in the way that is being corrected."""
@@ -107,9 +111,9 @@ def _for_members(counting: Bools, members: np.ndarray, fact: Fact) -> Bools | No
 def _awake(workspace: Workspace, rows: slice, gained: Bools) -> None:
     """The first event accounted makes an entry without a row a lower bound."""
     state = workspace.columns.state[rows]
-    asleep = gained & (state == CountState.HYDRATING)
+    asleep = state == _HYDRATING
     if asleep.any():
-        state[asleep] = CountState.SNAPSHOT_SERVING
+        state[gained & asleep] = CountState.SNAPSHOT_SERVING
 
 
 def _mention(

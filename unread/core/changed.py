@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from .aggregate import relight
@@ -9,6 +11,8 @@ from .columns import ACTIVE, DIRTY, HIDDEN, LIT, LOADED, UNKNOWN, VISIBLE, WATCH
 from .events import Level
 from .live import LiveScope
 from .workspace import Workspace
+
+_SETTLED: Final = DIRTY | LIT
 
 
 def slice_changed(
@@ -26,20 +30,20 @@ def slice_changed(
     if mentioned:
         changed[mentioned] = True
     columns = workspace.columns
-    np.copyto(columns.touched[rows], np.uint32(workspace.next_tick()), where=changed)
+    np.copyto(columns.touched[rows], workspace.next_tick(), where=changed)
     flags = columns.flags[rows]
-    clean = changed & ((flags & (DIRTY | ACTIVE)) == ACTIVE)
-    fresh = int(np.count_nonzero(clean))
-    if fresh:
-        np.bitwise_or(flags, np.uint16(DIRTY), out=flags, where=clean)
-        workspace.note_dirty(scope, fresh)
-    if not workspace.scopes.is_open(scope):
-        return
-    turning = changed
-    if only_more:
-        turning = changed & ((flags & (LIT | ACTIVE | VISIBLE | HIDDEN)) == (ACTIVE | VISIBLE))
-    relight(workspace, scope, np.flatnonzero(turning) + rows.start)
-    if workspace.watches:
+    # Most entries of a busy scope are dirty and lit already, and then more of the same changes neither.
+    turning = changed & ((flags & _SETTLED) != _SETTLED) if only_more else changed
+    if turning.any():
+        clean = turning & ((flags & (DIRTY | ACTIVE)) == ACTIVE)
+        fresh = int(np.count_nonzero(clean))
+        if fresh:
+            np.bitwise_or(flags, np.uint16(DIRTY), out=flags, where=clean)
+            workspace.note_dirty(scope, fresh)
+        if only_more:
+            turning &= (flags & (LIT | ACTIVE | VISIBLE | HIDDEN)) == (ACTIVE | VISIBLE)
+        relight(workspace, scope, np.flatnonzero(turning) + rows.start)
+    if workspace.watches and workspace.scopes.is_open(scope):
         watched = np.flatnonzero(changed & ((flags & (WATCHED | HIDDEN)) == WATCHED))
         if len(watched):
             levels = columns.level[rows][watched]

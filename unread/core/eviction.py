@@ -32,7 +32,7 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
         for number in leaving[[members.loading[n] == PAGES_IN for n in leaving.tolist()]].tolist():
             members.lower_veil(number)
         columns.release(scopes.start[scope], scopes.size[scope])
-        workspace.entries -= length
+        workspace.note_entries(-length)
         scopes.length[scope] = scopes.size[scope] = 0
     workspace.evictions += 1
     workspace.metrics.count("evicted_scopes")

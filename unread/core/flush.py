@@ -153,8 +153,7 @@ def _copy_rows(workspace: Workspace, scope: int, live: LiveScope | None, places:
     columns.flags[rows] |= FLYING
     clean = rows[~again]
     columns.flags[clean] &= np.uint16(~DIRTY & 0xFFFF)
-    workspace.dirty_entries -= len(clean)
-    workspace.flying_entries += len(rows)
+    workspace.note_flying(len(rows), dirty=-len(clean))
     first = workspace.row_version + 1
     workspace.row_version += len(rows)
     since = workspace.dirty.get(scope, workspace.now)
@@ -249,10 +248,9 @@ def _landed(workspace: Workspace, part: _Part, *, written: bool) -> None:
     columns = workspace.columns
     rows = part.places + workspace.scopes.start[part.scope]
     columns.flags[rows] &= np.uint16(~FLYING & 0xFFFF)
-    workspace.flying_entries -= len(rows)
+    clean = rows[:0] if written else rows[(columns.flags[rows] & DIRTY) == 0]
+    columns.flags[clean] |= DIRTY
+    workspace.note_flying(-len(rows), dirty=len(clean))
     if written:
         return
-    clean = rows[(columns.flags[rows] & DIRTY) == 0]
-    columns.flags[clean] |= DIRTY
-    workspace.dirty_entries += len(clean)
     workspace.dirty[part.scope] = min(part.since, workspace.dirty.get(part.scope, part.since))

@@ -8,7 +8,7 @@ loaded into scopes that nothing was accounted in yet: once the roster is complet
 from __future__ import annotations
 
 from .aspects import ACTIVITIES, MESSAGES
-from .columns import EXACT, LOADED, UNKNOWN
+from .columns import EXACT, LOADED, NO_ROW, UNKNOWN
 from .cursors import move_cursors
 from .markers import set_level, set_marker
 from .membership import open_or_close, set_membership
@@ -35,14 +35,17 @@ def load_hydrate_row(workspace: Workspace, member: int, hydrated: HydrateRow) ->
         workspace.changed(scope, row, dirty=kept)
 
 
-def load_roster_row(workspace: Workspace, scope: int, loaded: RosterRow) -> None:
+def load_roster_row(workspace: Workspace, scope: int, member: int, place: int, loaded: RosterRow) -> None:
     """A member of a scope that is being warmed: membership, setting and marker, and the snapshot row if there is one.
+
+    `place` is where the member's entry is in the scope, NO_ROW if there is none.
 
     What is newer than the entry has no event yet, or lost it with the process before: it can lower or hide, no more.
     """
-    row = workspace.find(scope, workspace.members.number(loaded.member))
-    if row < 0:
-        row = workspace.append_shell(scope, workspace.members.number(loaded.member))
+    if place == NO_ROW:
+        row = workspace.append_shell(scope, member)
+    else:
+        row = workspace.scopes.start[scope] + place
     fresh = not workspace.is_complete(row)
     written = fresh and loaded.snapshot is not None and not _keeps_events(workspace, row)
     if not workspace.columns.flags[row] & LOADED:
@@ -80,7 +83,7 @@ def load_snapshot(workspace: Workspace, scope: int, row: int, snapshot: Snapshot
         effective_from=snapshot.effective_from_seq,
         generation=snapshot.membership_generation,
     )
-    if workspace.scopes.status[scope] & DISTRUSTED or not _is_sound(snapshot):
+    if workspace.scopes.status[scope] & DISTRUSTED or not is_sound(snapshot):
         columns.state[row] = CountState.STALE
         workspace.metrics.count("suppressed_rows")
     else:
@@ -103,7 +106,7 @@ def _keeps_events(workspace: Workspace, row: int) -> bool:
     )
 
 
-def _is_sound(snapshot: SnapshotRow) -> bool:
+def is_sound(snapshot: SnapshotRow) -> bool:
     numbers = (snapshot.message_unread, snapshot.mention_unread, snapshot.activity_unread, snapshot.marker_seq)
     return min(numbers) >= 0 and min(snapshot.message_frontier, snapshot.activity_frontier) >= 0
 

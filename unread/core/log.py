@@ -16,8 +16,7 @@ in between, older than the start or ahead of their order, are few, and their gen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +33,7 @@ _KEPT_GENERATIONS: Final = 4096
 _KEPT_CHANGES: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A message or activity as the counts see it, members by number."""
 
     author: int
@@ -51,8 +49,7 @@ NOTHING: Final = Fact(NOBODY, NOBODY, False)
 """A message that is not there (any more)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     fact: Fact
     generation: int
 
@@ -70,12 +67,15 @@ class FactLog:
         "muddled_generation",
         "size",
         "start_generation",
+        "top",
         "unsure_generation",
     )
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.size = 0
+        self.top = 0
+        """Highest seq that ever had a record."""
         self.floor = 0
         self.forgotten_generation = -1
         self.unsure_generation = -1
@@ -120,6 +120,7 @@ class FactLog:
             self._changed.pop(seq, None)
         at = self._find(seq)
         if at < 0:
+            self.top = max(self.top, seq)
             at = self._room(seq, fact, generation)
             if at < 0:
                 return
@@ -197,7 +198,7 @@ class FactLog:
 
     def _find(self, seq: int) -> int:
         size = self.size
-        if not size:
+        if not size or seq > self.top:
             return -1
         hits = self._table[_SEQ, :size] == seq
         at = int(hits.argmax())

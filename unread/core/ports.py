@@ -62,7 +62,7 @@ class ScopeHeader:
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
-    """One member of a scope, active or not: membership, setting and marker rows, and the snapshot row if there is one."""
+    """One member of a scope, active or not: membership, setting and marker rows, and the snapshot row if any."""
 
     member: int
     active: bool

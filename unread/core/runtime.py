@@ -77,6 +77,7 @@ from .ports import Clock, DeltaSink, Metrics, RosterStore, ScopeEvidence, Snapsh
 from .scope_events import scope_event
 from .states import CountState, MemberDelta, MemberUnread, Shown
 from .stats import RuntimeStats, gather
+from .totals import Totals
 from .watching import unwatch, watch
 from .workers import Workers
 from .workspace import Workspace
@@ -121,6 +122,7 @@ class UnreadRuntime:
         self._sink = sink
         self._metrics = metrics
         self._clock = clock
+        self._totals = Totals()
         self._owned: dict[int, Workspace] = {}
         self._owning = threading.Lock()
         self._jobs = JobQueue(self.budgets)
@@ -135,7 +137,7 @@ class UnreadRuntime:
             known = self._owned.get(workspace)
             if known is not None and known.epoch == epoch:
                 return
-            self._owned[workspace] = Workspace(workspace, epoch, self.budgets, self._clock, self._metrics)
+            self._owned[workspace] = Workspace(workspace, epoch, self.budgets, self._clock, self._metrics, self._totals)
         if known is not None:
             self._close(known)
 
@@ -152,8 +154,7 @@ class UnreadRuntime:
 
     def _close(self, workspace: Workspace) -> None:
         with workspace.lock:
-            workspace.closed = True
-            workspace.turn_over.notify_all()
+            workspace.close()
 
     # Events
 
@@ -176,9 +177,7 @@ class UnreadRuntime:
         if workspace is None:
             self._metrics.count("unowned_events", len(events))
             return
-        full = self._waiting_events() >= self.budgets.event_queue_size
         with workspace.lock:
-            workspace.queue_full = full
             for event in events:
                 if workspace.closed:
                     break
@@ -225,9 +224,6 @@ class UnreadRuntime:
             live.warming = Warming.QUEUED
         else:
             self._metrics.count("refused_jobs")
-
-    def _waiting_events(self) -> int:
-        return sum(workspace.waiting for workspace in list(self._owned.values()))
 
     # Reads
 
@@ -436,7 +432,7 @@ class UnreadRuntime:
             return number is not None and not owned.closed and evict_scope(owned, number)
 
     def _evict(self) -> None:
-        over = sum(each.entries for each in list(self._owned.values())) - self.budgets.max_resident_entries
+        over = self._totals.entries - self.budgets.max_resident_entries
         for workspace in list(self._owned.values()):
             if over <= 0:
                 return
@@ -445,10 +441,7 @@ class UnreadRuntime:
 
     def overloaded(self, workspace: int) -> bool:
         """Whether writers of the workspace are to be pushed back (503): rows pile up faster than they are written."""
-        if workspace not in self._owned:
-            return False
-        backlog = sum(each.dirty_entries + each.flying_entries for each in list(self._owned.values()))
-        return backlog > self.budgets.max_dirty_entries
+        return workspace in self._owned and self._totals.backlog > self.budgets.max_dirty_entries
 
     def flush(self) -> FlushReport:
         """Write what is dirty, of every workspace. One that fails keeps its rows dirty and delays nobody else."""

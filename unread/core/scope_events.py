@@ -57,7 +57,7 @@ def drain(workspace: Workspace, live: LiveScope) -> None:
             if event.roster_generation > live.roster.complete:
                 live.pending.append(event)
                 continue
-            workspace.waiting -= 1
+            workspace.note_waiting(-1)
             apply_now(workspace, live, event)
             workspace.breathe()
             if workspace.closed:
@@ -110,7 +110,7 @@ def _change(workspace: Workspace, live: LiveScope, event: MessagesChanged) -> No
             lose_changes(workspace, live, generation - 1)
         else:
             rewinds.hold(event)
-            workspace.waiting += 1
+            workspace.note_waiting(1)
             return
     _apply_change(workspace, live, event)
     apply_held(workspace, live)
@@ -118,7 +118,7 @@ def _change(workspace: Workspace, live: LiveScope, event: MessagesChanged) -> No
 
 def apply_held(workspace: Workspace, live: LiveScope) -> None:
     for event in live.rewinds.ready():
-        workspace.waiting -= 1
+        workspace.note_waiting(-1)
         _apply_change(workspace, live, event)
 
 
@@ -140,7 +140,7 @@ def _wait(workspace: Workspace, live: LiveScope, event: ScopeEvent) -> None:
     if live.pending is None:
         live.pending = deque()
     live.pending.append(event)
-    workspace.waiting += 1
+    workspace.note_waiting(1)
     note_gaps(workspace, live)
 
 
@@ -155,7 +155,10 @@ def _is_known(live: LiveScope, event: ScopeEvent) -> bool:
 
 
 def _room(workspace: Workspace, live: LiveScope) -> bool:
-    return live.waiting < workspace.budgets.scope_queue_size and not workspace.queue_full
+    return (
+        live.waiting < workspace.budgets.scope_queue_size
+        and workspace.totals.waiting < workspace.budgets.event_queue_size
+    )
 
 
 def _drop(workspace: Workspace, live: LiveScope, event: ScopeEvent) -> None:

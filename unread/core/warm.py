@@ -13,13 +13,13 @@ from .aspects import ACTIVITIES, MESSAGES
 from .changed import behind_changed
 from .columns import EXACT, LOADED
 from .live import LiveScope, Warming
-from .loading import load_roster_row
 from .membership import open_or_close
 from .ports import RosterStore, ScopeHeader
 from .recount import note_ready, recount_scope
 from .scope_events import drain, lose, note_gaps
 from .scopes import DISTRUSTED
 from .states import CountState
+from .warm_rows import load_roster_page
 from .workspace import Workspace
 
 
@@ -69,8 +69,7 @@ def _load_pages(workspace: Workspace, live: LiveScope, rosters: RosterStore, pag
         with workspace.lock:
             if workspace.closed:
                 return
-            for row in page:
-                load_roster_row(workspace, live.number, row)
+            load_roster_page(workspace, live.number, page)
         if len(page) < page_size:
             return
         after = page[-1].member
@@ -123,7 +122,7 @@ def _account_for_dropped(workspace: Workspace, live: LiveScope) -> None:
 def _abandon(workspace: Workspace, live: LiveScope) -> None:
     """There is no such scope (any more): nothing of it is shown, and nothing waits for it."""
     workspace.metrics.count("dropped_events", live.waiting)
-    workspace.waiting -= live.waiting
+    workspace.note_waiting(-live.waiting)
     live.pending = live.rewinds.held = None
     behind_changed(workspace, live)
     open_or_close(workspace, live.number, False, 2**31 - 1)

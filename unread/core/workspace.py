@@ -36,6 +36,7 @@ from .members import Members
 from .ports import Clock, Metrics
 from .scopes import DISTRUSTED, Scopes
 from .states import CountState
+from .totals import Totals
 
 
 @dataclass(slots=True)
@@ -60,12 +61,15 @@ NOT_FORGOTTEN: Final = Forgotten(-1, -1)
 
 
 class Workspace:
-    def __init__(self, workspace: int, epoch: int, budgets: Budgets, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self, workspace: int, epoch: int, budgets: Budgets, clock: Clock, metrics: Metrics, totals: Totals
+    ) -> None:
         self.id = workspace
         self.epoch = epoch
         self.budgets = budgets
         self.clock = clock
         self.metrics = metrics
+        self.totals = totals
         self.lock = threading.Lock()
         self.turn_over = threading.Condition(self.lock)
         """Notified when a thread that accounted in batches is done with its scope."""
@@ -98,8 +102,6 @@ class Workspace:
         self.open_gaps: set[int] = set()
         """Scopes that housekeeping has to look at."""
         self.warm_wanted: list[int] = []
-        self.queue_full = False
-        """The process has no room for another pending event (a hint, refreshed by the runtime)."""
         self._changed: set[int] = set()
 
     # Leaving the lock
@@ -202,7 +204,7 @@ class Workspace:
         rows = np.arange(fresh.start, fresh.stop, dtype=np.int64)
         columns.link(rows, self.members.heads)
         scopes.length[scope] = needed
-        self.entries += len(members)
+        self.note_entries(len(members))
         columns.flags[fresh] = ACTIVE | VISIBLE
         columns.state[fresh] = CountState.HYDRATING
         if self.watches:
@@ -262,8 +264,38 @@ class Workspace:
             self._changed.add(int(columns.member[row]))
 
     def note_dirty(self, scope: int, entries: int) -> None:
+        if self.closed:
+            return
         self.dirty_entries += entries
+        self.totals.add(backlog=entries)
         self.dirty.setdefault(scope, self.now)
+
+    def note_flying(self, flying: int, *, dirty: int) -> None:
+        if self.closed:
+            return
+        self.flying_entries += flying
+        self.dirty_entries += dirty
+        self.totals.add(backlog=flying + dirty)
+
+    def note_waiting(self, events: int) -> None:
+        if self.closed:
+            return
+        self.waiting += events
+        self.totals.add(waiting=events)
+
+    def note_entries(self, entries: int) -> None:
+        if self.closed:
+            return
+        self.entries += entries
+        self.totals.add(entries=entries)
+
+    def close(self) -> None:
+        """No longer owned; what it held counts for the process no more."""
+        self.closed = True
+        self.turn_over.notify_all()
+        backlog = self.dirty_entries + self.flying_entries
+        self.totals.add(waiting=-self.waiting, backlog=-backlog, entries=-self.entries)
+        self.waiting = self.dirty_entries = self.flying_entries = self.entries = 0
 
     def note_changed(self, rows: Rows) -> None:
         """Rows of watched members whose shown state changed."""
@@ -281,11 +313,14 @@ class Workspace:
     def fact(self, counted: Counted | None) -> Fact:
         if counted is None:
             return NOTHING
+        author = self.person(counted.author)
         return Fact(
-            self.person(counted.author),
-            self.person(counted.principal),
+            author,
+            author if counted.principal == counted.author else self.person(counted.principal),
             counted.counts,
-            tuple(self.members.number(member) for member in dict.fromkeys(counted.mentions)),
+            tuple(self.members.number(member) for member in dict.fromkeys(counted.mentions))
+            if counted.mentions
+            else (),
         )
 
     def person(self, member: int) -> int:
