@@ -1,4 +1,4 @@
-"""Locking a scope for writing: the locking statement also proves that this process still owns the workspace.
+"""Locking for writing: the locking statement also proves that this process still owns the workspace.
 
 Lock order everywhere: lease, run, scope (parent before child, then by id), task, messages by id, membership, setting
 and marker rows by id, outbox. The lease is share-locked by a scalar subquery in the locking statement (a join under
@@ -18,7 +18,7 @@ from django.db.models import BigIntegerField, Model, QuerySet
 from django.db.models.expressions import RawSQL
 
 from .errors import Misdirected, NotFound
-from .models import Scope
+from .models import Message, Scope
 from .ownership import current_owner
 from .ownership.leases import workspace_resource
 
@@ -46,25 +46,42 @@ def lock_scope(workspace_id: UUID, scope_id: UUID) -> Scope:
     return _lock(workspace_id, scope_id, current_owner().require(workspace_id))
 
 
+def lock_message_alone(workspace_id: UUID, message_id: UUID) -> Message | None:
+    """One message's fresh row with its content, locked without its scope; None where it is gone.
+
+    For what changes nothing but the message itself: streamed events and expiry. Such a writer may lock nothing else
+    afterwards but rows that come later in the lock order.
+    """
+    epoch = current_owner().require(workspace_id)
+    rows = Message.objects.select_for_update().filter(id=message_id).annotate(lease_epoch=_lease(workspace_id))
+    message = rows.first()
+    if message is not None:
+        _require_epoch(workspace_id, message.lease_epoch, epoch)
+    return message
+
+
 def _lock(workspace_id: UUID, scope_id: UUID, epoch: int) -> Scope:
+    rows = Scope.objects.select_for_update().filter(id=scope_id, workspace_id=workspace_id)
+    scope = rows.annotate(lease_epoch=_lease(workspace_id)).first()
+    if scope is None:
+        raise NotFound("This conversation does not exist.")
+    _require_epoch(workspace_id, scope.lease_epoch, epoch)
+    return scope
+
+
+def _lease(workspace_id: UUID) -> RawSQL:
     share = "" if connection.vendor == "sqlite" else " LOCK IN SHARE MODE"
-    lease = RawSQL(  # noqa: S611 - the only parameter is bound
+    return RawSQL(  # noqa: S611 - the only parameter is bound
         f"(SELECT epoch FROM resource_locks WHERE resource = %s{share})",  # noqa: S608
         [workspace_resource(workspace_id)],
         output_field=BigIntegerField(),
     )
-    scope = (
-        Scope.objects.select_for_update()
-        .filter(id=scope_id, workspace_id=workspace_id)
-        .annotate(lease_epoch=lease)
-        .first()
-    )
-    if scope is None:
-        raise NotFound("This conversation does not exist.")
-    if scope.lease_epoch != epoch:
-        current_owner().drop(workspace_id, epoch)
+
+
+def _require_epoch(workspace_id: UUID, found: int | None, held: int) -> None:
+    if found != held:
+        current_owner().drop(workspace_id, held)
         raise Misdirected("Another process took this workspace over.", workspace_id=str(workspace_id))
-    return scope
 
 
 def hold(rows: QuerySet[Row]) -> list[Row]:

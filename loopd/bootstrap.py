@@ -1,7 +1,8 @@
 """The one place that names concrete classes.
 
-`build` runs once when Django has loaded its apps: it builds this process's owner and joins unread to the answers that
-show it; it starts nothing and touches no database. `build_application` adds what a serving process needs.
+`build` runs once when Django has loaded its apps: it builds this process's owner and the bridge that its writers
+publish to; it starts nothing, touches no database and opens no connection. `build_application` adds what a serving
+process needs.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from uuid import UUID
 from django.conf import settings
 
 if TYPE_CHECKING:
+    from conversations.delivery.bridge import Bridge
+
     from .application import Application
 
 
 def build() -> None:
+    from conversations.delivery.announcing import Announcer, install_announcer
     from conversations.ownership import LeaseStore, Owner, install_owner, locker_id
 
+    install_announcer(Announcer(_bridge()))
     install_owner(
         Owner(
             LeaseStore(holder=locker_id(_label()), ttl_s=settings.LOOPD_LEASE_TTL_S),
@@ -86,6 +91,14 @@ def build_application() -> Application:
     )
     sockets = WorkspaceSockets(hub, http, lambda admitted: hydrate(admitted.workspace_id, admitted.member_id))
     return Application(serving, http, with_static_files, streams=[], sockets=[(WORKSPACE_SOCKET, sockets)])
+
+
+def _bridge() -> Bridge:
+    """Over Redis where there is one, else inside this process."""
+    from conversations.delivery.memory import InProcessBridge
+    from conversations.delivery.redis_streams import RedisBridge
+
+    return RedisBridge(settings.REDIS_URL) if settings.REDIS_URL else InProcessBridge()
 
 
 def _label() -> str:

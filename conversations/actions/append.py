@@ -59,6 +59,7 @@ def append_message(scope: Scope, said: Utterance) -> Message:
         purpose=said.purpose,
         message_type=said.message_type,
         status=said.status,
+        dispatch_pending=said.status == MessageStatus.STREAMING,
         client_message_id=said.client_message_id,
         output_key=said.output_key,
         creation_fingerprint=said.fingerprint,

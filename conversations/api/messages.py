@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from ..access import see_message, see_scope
 from ..actions.editing import edit_message
+from ..actions.expiring import settle_expired
 from ..actions.messages import send_message
 from ..actions.removing import delete_message, rewind
 from ..errors import InvalidRequest, NotFound
@@ -95,6 +96,7 @@ class Messages(APIView):
             before=uuid_of(request, "before"),
             around=uuid_of(request, "around"),
             limit=limit_of(request),
+            settle=settle_expired,
         )
         return Response(page)
 
@@ -104,6 +106,7 @@ class OneMessage(APIView):
     def get(self, request: Request, message_id: UUID) -> Response:
         """One message with its content."""
         _, message = see_message(request.user, message_id)
+        settle_expired([message])
         return Response(_one(message))
 
     @extend_schema(
@@ -140,6 +143,7 @@ class Meta(APIView):
     def get(self, request: Request, message_id: UUID) -> Response:
         """One message without its content."""
         _, message = see_message(request.user, message_id)
+        settle_expired([message])
         return Response(render_messages([message], content=False)[0])
 
 

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 
-_MODULES = ("identity", "workspaces", "scopes", "memberships", "threads", "messages", "reading", "reactions", "activities")
+_MODULES = (
+    "identity",
+    "workspaces",
+    "scopes",
+    "memberships",
+    "threads",
+    "messages",
+    "streams",
+    "reading",
+    "reactions",
+    "activities",
+)
 
 urlpatterns = [route for name in _MODULES for route in import_module(f".{name}", __package__).urlpatterns]

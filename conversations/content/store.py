@@ -88,6 +88,12 @@ def apply_event(message: Message, event: Event, *, save: Iterable[str] = ()) -> 
     _write(message, content, Plan(content["blocks"]), limits, save, changed=content is not body)
 
 
+def stored_error(message: Message) -> JsonObject | None:
+    """`meta.error` of a message whose row is loaded; no statement."""
+    error: JsonObject | None = open_body(message.pk, message.content)["meta"].get("error")
+    return error
+
+
 def delete_contents(message_ids: Collection[UUID]) -> None:
     """Drop what lies outside the messages' rows; in the transaction that deletes those."""
     MessagePart.objects.filter(message_id__in=message_ids).delete()

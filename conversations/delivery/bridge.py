@@ -38,15 +38,18 @@ ORIGIN = Cursor(0, 0)
 
 
 class Entry(NamedTuple):
-    """One event to publish: its `seq` in the message, and its encoded envelope."""
+    """One event to publish: its `seq` in the message, and its encoded envelope.
+
+    `body` None says only that the message changed up to `seq`, to be fetched.
+    """
 
     seq: int
-    body: bytes
+    body: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """An entry as read. `body` is None where it was larger than an entry may be: the message changed, fetch it."""
+    """An entry as read. `body` is None where it had none or a larger one than an entry may have: fetch the message."""
 
     cursor: Cursor
     seq: int

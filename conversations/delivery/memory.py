@@ -134,8 +134,8 @@ class InProcessBridge:
         return log.last - cursor.number <= len(log.entries)
 
     def _append(self, log: _Log, entry: Entry) -> None:
-        body: bytes | None = entry.body
-        if len(entry.body) > self._limits.entry_bytes:
+        body = entry.body
+        if body is not None and len(body) > self._limits.entry_bytes:
             self.counts.oversized += 1
             body = None
         log.last += 1

@@ -64,9 +64,10 @@ class RedisBridge:
             batch = entries[at : at + _PUBLISH_BATCH]
             args: list[bytes | int] = [self._limits.stream_entries, round(self._limits.ttl_s * 1000)]
             for entry in batch:
-                carried = len(entry.body) <= self._limits.entry_bytes
+                body = entry.body or b""
+                carried = len(body) <= self._limits.entry_bytes
                 self.counts.oversized += not carried
-                args += (entry.seq, entry.body if carried else b"")
+                args += (entry.seq, body if carried else b"")
             try:
                 self.command(partial(self._publish, keys=[stream_key(stream)], args=args))
             except BridgeDown:

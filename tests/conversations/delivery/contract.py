@@ -76,6 +76,13 @@ class BridgeContract:
         (found,) = watcher.once().delivered[stream]
         assert (found.seq, found.body) == (7, body)
 
+    def test_an_entry_without_a_body_says_that_the_message_changed(self, bridge: Bridge, stream: UUID) -> None:
+        watcher = Watcher(bridge, stream)
+        bridge.publish(stream, [Entry(7, None), Entry(8, b"x")])
+        found = watcher.once().delivered[stream]
+        assert [(each.seq, each.body) for each in found] == [(7, None), (8, b"x")]
+        assert bridge.counts.oversized == 0
+
     def test_a_watcher_begins_at_the_tail_it_asked_for(self, bridge: Bridge, stream: UUID) -> None:
         bridge.publish(stream, entries(1, 2, 3))
         watcher = Watcher(bridge, stream)
