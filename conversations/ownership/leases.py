@@ -103,13 +103,17 @@ class LeaseStore:
         raise LeaseHeld(resource, row.locker_id, row.expires_at)
 
     def renew(self, held: dict[str, int]) -> set[str]:
-        """Extend leases `{resource: epoch}` in batches; returns the resources that are no longer ours."""
+        """Extend leases `{resource: epoch}` in batches; returns the resources that are no longer ours.
+
+        One that ran out and that nobody has taken since is extended as well: its epoch still stands, so nobody wrote
+        under another one.
+        """
         lost: set[str] = set()
         items = sorted(held.items())
         for start in range(0, len(items), RENEW_BATCH):
             batch = dict(items[start : start + RENEW_BATCH])
             now = timezone.now()
-            mine = ResourceLock.objects.filter(resource__in=batch, locker_id=self.holder, expires_at__gt=now)
+            mine = ResourceLock.objects.filter(resource__in=batch, locker_id=self.holder)
             if mine.update(expires_at=self._until(now), updated_at=now) == len(batch) and self._same(batch):
                 continue
             kept = dict(mine.values_list("resource", "epoch"))

@@ -29,6 +29,7 @@ class Owner:
         self._epochs: dict[UUID, int] = {}
         self._renewed_at: dict[UUID, float] = {}
         self._lock = threading.Lock()
+        self._acquiring = threading.Lock()
         self._owned: list[Changed] = []
         self._lost: list[Changed] = []
         self._closed = False
@@ -63,18 +64,24 @@ class Owner:
             ) from None
 
     def _acquire(self, workspace_id: UUID) -> int:
-        before = time.monotonic()
-        with self._lock:
+        """One at a time; the lock that others need is not held while the database is asked."""
+        with self._acquiring:
             if (epoch := self.epoch(workspace_id)) is not None:
                 return epoch
-            had = self._epochs.pop(workspace_id, None)
+            before = time.monotonic()
+            resource = workspace_resource(workspace_id)
+            had = self._epochs.get(workspace_id)
             if had is not None:
-                self._tell(self._lost, workspace_id, had)
-            epoch = self.leases.acquire(workspace_resource(workspace_id))
-            # Listeners first: nobody may commit under the new epoch before they are ready to hear of it.
-            self._tell(self._owned, workspace_id, epoch)
-            self._epochs[workspace_id], self._renewed_at[workspace_id] = epoch, before
-        return epoch
+                if resource not in self.leases.renew({resource: had}):
+                    self._renewed_at[workspace_id] = before
+                    return had
+                self.drop(workspace_id, had)
+            epoch = self.leases.acquire(resource)
+            with self._lock:
+                # Listeners first: nobody may commit under the new epoch before they are ready to hear of it.
+                self._tell(self._owned, workspace_id, epoch)
+                self._epochs[workspace_id], self._renewed_at[workspace_id] = epoch, before
+            return epoch
 
     def renew(self) -> None:
         """Extend every held lease; call well within the TTL. A lease that moved is dropped and listeners are told."""
