@@ -36,6 +36,7 @@ def build() -> None:
 
 def build_application() -> Application:
     """The ASGI application with its workers, in the order of their start; they stop in reverse."""
+    from conversations.actions.sweeping import stream_sweeper
     from conversations.ownership import current_owner
     from conversations.ownership.keeper import LeaseKeeper
     from conversations.publish import subscribe
@@ -77,6 +78,7 @@ def build_application() -> Application:
         HubWorker(hub, owner, lambda: serving.loop),
         publisher,
         access_sweep(hub),
+        stream_sweeper(owner),
     ):
         serving.workers.add(worker)
     subscribe(publisher.heard)
