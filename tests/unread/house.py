@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +34,18 @@ from unread.rosters import RosterTable
 from unread.store import SnapshotTable
 
 READY, HINT = CountState.READY, CountState.SNAPSHOT_SERVING
+
+
+class Demand(IntEnum):
+    """What must be so of each entry that may be shown; each demands less than the one before."""
+
+    READY = 0
+    """Exact, and called ready."""
+    EXACT = 1
+    COVERED = 2
+    """A hint may be too high."""
+    HONEST = 3
+    """Only what is called ready must be exact."""
 
 
 class House:
@@ -128,42 +141,41 @@ class House:
         view = self.runtime.member_unread(world.id.int, world.member[who].id.int)
         return badge_of(view.counts.get(world.scope[scope].id.int))
 
-    def errors(self, *, ready: bool = True, at_least: bool = False) -> list[str]:
-        """Where what is shown is not the truth.
+    def errors(self, demand: Demand = Demand.READY) -> list[str]:
+        """Where what is shown is not what it must be."""
+        return [error for world in self.worlds for error in self._errors(world, truth_of(world), demand)]
 
-        `ready`: each entry that may be shown must be called so. `at_least`: what is called a hint may be too high.
-        """
-        return [error for world in self.worlds for error in self._errors(world, truth_of(world), ready, at_least)]
-
-    def _errors(self, world: World, truth: Badges, ready: bool, at_least: bool) -> Iterator[str]:
+    def _errors(self, world: World, truth: Badges, demand: Demand) -> Iterator[str]:
         names = {member.id: name for name, member in world.member.items()}
         for member, expected in truth.items():
             name = names.get(member, str(member))
             view = self.runtime.member_unread(world.id.int, member.int)
             if view.state not in ("ready", "snapshot_serving"):
                 yield f"{name} is {view.state}"
-            lit = any(badge.lit for badge in expected.values())
             if view.has_unread != self.runtime.has_unread(world.id.int, member.int):
                 yield f"{name}: two answers to has_unread"
-            if view.has_unread != lit and not (at_least and view.has_unread):
-                yield f"{name}: has_unread is {view.has_unread}, not {lit}"
+            if view.has_unread != any(shown.lit for shown in view.counts.values()):
+                yield f"{name}: has_unread is {view.has_unread}, and shown is {view.counts}"
             for scope in {UUID(int=each) for each in view.counts} - set(expected):
-                yield f"{name} in {_named(world, scope)}: shown, and not there"
+                if demand < Demand.HONEST or view.counts[scope.int].state is READY:
+                    yield f"{name} in {_named(world, scope)}: shown, and not there"
             for scope, badge in expected.items():
-                yield from self._error(world, name, member, scope, badge, ready, at_least)
+                shown = self.runtime.shown(world.id.int, member.int, scope.int)
+                if error := _error(shown, badge, demand):
+                    yield f"{name} in {_named(world, scope)}: {error}"
 
-    def _error(
-        self, world: World, name: str, member: UUID, scope: UUID, expected: Badge, ready: bool, at_least: bool
-    ) -> Iterator[str]:
-        shown = self.runtime.shown(world.id.int, member.int, scope.int)
-        seen, state = badge_of(shown), None if shown is None else shown.state
-        where = f"{name} in {_named(world, scope)}"
-        if at_least and state is HINT and covers(seen, expected):
-            return
-        if seen != expected:
-            yield f"{where}: {state and state.label} {seen}, but the rows say {expected}"
-        elif ready and state is not READY:
-            yield f"{where}: {state and state.label}, not ready"
+
+def _error(shown: Shown | None, expected: Badge, demand: Demand) -> str:
+    seen, state = badge_of(shown), None if shown is None else shown.state
+    if state is HINT and demand is Demand.COVERED and covers(seen, expected):
+        return ""
+    if state is not READY and demand is Demand.HONEST:
+        return ""
+    if seen != expected:
+        return f"{state and state.label} {seen}, but the rows say {expected}"
+    if state is not READY and demand is Demand.READY:
+        return f"{state and state.label}, not ready"
+    return ""
 
 
 def badge_of(shown: Shown | None) -> Badge:

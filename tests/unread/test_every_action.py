@@ -21,7 +21,7 @@ import conversations.actions
 from conversations.errors import Refusal
 from conversations.events import Fact
 from conversations.ownership import current_owner
-from tests.unread.house import House
+from tests.unread.house import Demand, House
 from tests.unread.row_changes import Changes, Rows
 from tests.unread.walk import WALK, Play, Step
 from tests.world import facts_of
@@ -148,7 +148,7 @@ def _houses(play: Play, restarted: bool) -> dict[str, House]:
     for house in houses.values():
         house.deaf()
         house.load_everybody()
-        assert house.errors(ready=not restarted) == []
+        assert house.errors(Demand.EXACT if restarted else Demand.READY) == []
     return houses
 
 
@@ -159,9 +159,9 @@ def _deliver(house: House, batches: Batches) -> None:
 
 
 def _errors(house: House, restarted: bool, *steps: Step) -> list[str]:
-    if restarted:
-        return house.errors(ready=False, at_least=any(step.bounds for step in steps))
-    return house.errors()
+    if not restarted:
+        return house.errors()
+    return house.errors(Demand.COVERED if any(step.bounds for step in steps) else Demand.EXACT)
 
 
 def _another(name: str) -> Step:
