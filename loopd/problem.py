@@ -7,6 +7,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -15,6 +16,7 @@ from conversations.errors import Refusal
 
 logger = logging.getLogger(__name__)
 
+NO_DATABASE = "The database does not answer; try again shortly."
 _TYPES = {
     400: "invalid_request",
     401: "unauthenticated",
@@ -98,6 +100,9 @@ class ProblemMiddleware:
             return JsonResponse(body(error.type, error.message, error.fields), status=error.status)
         if isinstance(error, (Http404, PermissionDenied, SuspiciousOperation)):
             return None
+        if isinstance(error, (OperationalError, InterfaceError)):
+            logger.error("no database in %s %s: %s", request.method, request.path, error)
+            return JsonResponse(body("unavailable", NO_DATABASE), status=503, headers={"Retry-After": "2"})
         logger.exception("unexpected error in %s %s", request.method, request.path)
         return JsonResponse(body("internal", "Something went wrong here; it has been logged."), status=500)
 

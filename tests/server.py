@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 PROJECT = Path(__file__).resolve().parent.parent
 START_S, STOP_S = 60.0, 30.0
@@ -120,10 +120,20 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_server(*, start: bool = True, command: list[str] | None = None, **environment: str) -> Iterator[Server]:
-    """A migrated, started server; killed and cleaned up at the end. `command` is Daphne's entry by default."""
+def running_server(
+    *,
+    start: bool = True,
+    command: list[str] | None = None,
+    through: Callable[[str], str] = lambda url: url,
+    **environment: str,
+) -> Iterator[Server]:
+    """A migrated, started server; killed and cleaned up at the end. `command` is Daphne's entry by default.
+
+    `through` turns the database's URL into the one that the server gets.
+    """
     home = Path(tempfile.mkdtemp(prefix="loopd-server-"))
     with _database() as database:
+        database = {name: through(url) for name, url in database.items()}
         server = Server(
             home, free_port(), {**database, **environment}, command or [sys.executable, "-m", "loopd.server"]
         )
@@ -153,18 +163,22 @@ def _database() -> Iterator[dict[str, str]]:
     if not url.startswith("mysql"):
         yield {"DATABASE_URL": ""}
         return
-    import MySQLdb
-
     parts = urlsplit(url)
     name = f"loopd_server_{os.getpid()}_{secrets.token_hex(4)}"
-    given = {"host": parts.hostname or "127.0.0.1", "port": parts.port or 3306, "user": unquote(parts.username or "")}
-    with contextlib.closing(MySQLdb.connect(**given, password=unquote(parts.password or ""))) as connection:
-        connection.cursor().execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
-        try:
-            yield {"DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}
-        finally:
-            connection.ping()
-            connection.cursor().execute(f"DROP DATABASE {name}")
+    _execute(parts, f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
+    try:
+        yield {"DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}
+    finally:
+        _execute(parts, f"DROP DATABASE {name}")
+
+
+def _execute(parts: SplitResult, statement: str) -> None:
+    import MySQLdb
+
+    login = {"user": unquote(parts.username or ""), "password": unquote(parts.password or "")}
+    host, port = parts.hostname or "127.0.0.1", parts.port or 3306
+    with contextlib.closing(MySQLdb.connect(host=host, port=port, **login)) as connection:
+        connection.cursor().execute(statement)
 
 
 def free_port() -> int:
