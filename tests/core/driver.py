@@ -34,6 +34,7 @@ def random_config(rng: random.Random) -> Config:
         log=rng.choice((1, 2, 3, 1000, 1000, 1000)),
         hydrate_batch=rng.choice((1, 2, 3, 100)),
         flush_batch=rng.choice((1, 2, 1000)),
+        delta_entries=rng.choice((1, 2, 500)),
         accounting_batch=rng.choice((1, 2, 500)),
         split=rng.random() < 0.25,
         cold_start=rng.random() < 0.3,

@@ -194,13 +194,13 @@ class Player:
         self.stage.asides.append((after, lambda: self.do(move)))
 
     def wait(self, long: int) -> None:
-        if not long or self.config.lossy:
+        if not self.stage.in_batches and (not long or self.config.lossy):
             self.stage.wait((RETRY_S + GRACE_S) if long else GRACE_S / 4)
 
     def evict(self, scope: int) -> None:
         """Where nothing is in flight, which would be lost, time passes first, so that the scope counts as inactive."""
         which = self.scope(scope)
-        if self.stage.busy:
+        if self.stage.busy or self.stage.in_batches:
             return
         if not self.stage.waiting and not self.stage.missing:
             self.stage.wait(GRACE_S)
@@ -229,21 +229,26 @@ class Player:
         self._resync(self.member(by))
 
     def take(self, by: int) -> None:
+        """Deltas until there are none, as a socket takes them while the sink says that there is more."""
         member = self.member(by)
         page = self.pages.get(member)
-        if page is None:
-            return
-        delta = self.stage.runtime.take_delta(WORKSPACE, member)
-        if delta is not None:
+        while page is not None:
+            told = len(self.stage.sink.told)
+            delta = self.stage.runtime.take_delta(WORKSPACE, member)
+            if delta is None:
+                break
             if delta.since != page.version or delta.unread.epoch != page.epoch:
-                self._resync(member)
-            else:
-                page.version = delta.unread.version
-                page.counts.update(delta.unread.counts)
-                page.counts = {scope: shown for scope, shown in page.counts.items() if shown.lit}
-        snapshot = self.stage.runtime.snapshot(WORKSPACE, member)
-        if page is self.pages[member] and snapshot.counts != page.counts:
-            raise Wrong(f"member {by}: the page shows {page.counts}, the runtime {snapshot.counts}")
+                raise Wrong(f"member {by}: a delta since {delta.since} for a page at {page.version}")
+            if len(delta.unread.counts) > max(self.config.delta_entries, len(self.stage.facts.tables.scopes)):
+                raise Wrong(f"member {by}: a delta of {len(delta.unread.counts)} entries")
+            page.version = delta.unread.version
+            page.counts.update(delta.unread.counts)
+            page.counts = {scope: shown for scope, shown in page.counts.items() if shown.lit}
+            if len(self.stage.sink.told) == told:
+                break
+        current = self.stage.runtime.member_unread(WORKSPACE, member)
+        if page is not None and current.state != "hydrating" and current.counts != page.counts:
+            raise Wrong(f"member {by}: the page shows {page.counts}, the runtime {current.counts}")
 
     def _resync(self, member: int) -> None:
         snapshot = self.stage.runtime.snapshot(WORKSPACE, member)
@@ -252,7 +257,7 @@ class Player:
     # Rest and the ends of lives
 
     def settle(self) -> None:
-        if self.stage.busy:
+        if self.stage.busy or self.stage.in_batches:
             return
         self.stage.settle()
         check_at_rest(self.stage)
@@ -260,11 +265,11 @@ class Player:
             self.take(self.stage.facts.members.index(member))
 
     def restart(self) -> None:
-        if not self.stage.busy:
+        if not self.stage.busy and not self.stage.in_batches:
             self._end_life(self.stage.restart)
 
     def crash(self) -> None:
-        if not self.stage.busy and self.config.crashes:
+        if not self.stage.busy and not self.stage.in_batches and self.config.crashes:
             self._end_life(self.stage.crash)
 
     def _end_life(self, how: Callable[[], None]) -> None:

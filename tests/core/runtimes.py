@@ -1,10 +1,19 @@
-"""Builds the runtime under test for a stage."""
+"""Builds the runtime under test for a stage, and finds the places where it lets other threads in."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from unread.core.budgets import Budgets, RuntimeSettings
+from unread.core.events import (
+    Event,
+    MembershipChanged,
+    MessagesChanged,
+    MessageStored,
+    NonMessageActivityStored,
+    ScopeStateChanged,
+)
 from unread.core.ports import Clock, DeltaSink, Metrics, RosterStore, SnapshotStore
 from unread.core.runtime import UnreadRuntime
 
@@ -21,6 +30,7 @@ class Config:
     hydrate_batch: int = 100
     flush_batch: int = 1000
     accounting_batch: int = 500
+    delta_entries: int = 500
     split: bool = False
     """Events of one commit may arrive apart."""
     cold_start: bool = False
@@ -28,6 +38,8 @@ class Config:
     join_moves_cursor: bool = True
     crashes: bool = False
     lossy: bool = False
+    threaded: bool = False
+    """Several threads play, so that nothing may be slipped in between two batches of one event."""
 
     @property
     def long_log(self) -> bool:
@@ -52,7 +64,34 @@ def build_runtime(
         budgets=Budgets(
             scope_log_size=config.log,
             accounting_batch_size=config.accounting_batch,
+            max_delta_entries=config.delta_entries,
             gap_grace_s=GRACE_S,
             hydrate_retry_s=RETRY_S,
         ),
     )
+
+
+def call_between_batches(runtime: UnreadRuntime, workspace: int, breathing: Callable[[], None]) -> None:
+    """Have `breathing` called where the runtime lets its lock go in the middle of an event."""
+    owned = runtime._owned[workspace]
+
+    def breathe() -> None:
+        owned.lock.release()
+        try:
+            breathing()
+        finally:
+            owned.lock.acquire()
+
+    owned.breathe = breathe  # type: ignore[method-assign]
+
+
+def would_wait(runtime: UnreadRuntime, event: Event) -> bool:
+    """Whether a thread that applied this event now would wait for another one to be done with the event's scope."""
+    owned = runtime._owned[event.workspace]
+    number = owned.scopes.numbers.get(event.scope)
+    live = None if number is None else owned.live.get(number)
+    if live is None or not live.busy:
+        return False
+    if isinstance(event, (MembershipChanged, ScopeStateChanged)):
+        return bool(live.pending)
+    return isinstance(event, (MessageStored, NonMessageActivityStored, MessagesChanged))

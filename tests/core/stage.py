@@ -17,7 +17,7 @@ from unread.core.testing import CountingMetrics, ManualClock, RecordingSink
 
 from .fact_stores import FactRosterStore, FactSnapshotStore, StoreDown
 from .facts import WORKSPACE, Batch, Facts
-from .runtimes import GRACE_S, RETRY_S, Config, build_runtime
+from .runtimes import GRACE_S, RETRY_S, Config, build_runtime, call_between_batches, would_wait
 from .trust import Trust
 
 REPEATABLE_PARCELS = 40
@@ -53,6 +53,8 @@ class Stage:
     asides: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
     """Steps to slip in: after so many more points in store calls, what to do."""
     flushing: bool = False
+    in_batches: int = 0
+    """Events under way that have let the lock go."""
     busy: int = 0
     """How many jobs and flushes are under way; what ends a life has to wait for them."""
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -80,17 +82,23 @@ class Stage:
 
     def deliver(self, which: int) -> None:
         if self.waiting:
-            parcel = self.waiting.pop(which % len(self.waiting))
+            parcel = self.waiting[which % len(self.waiting)]
+            if self._would_wait(parcel):
+                return
+            self.waiting.remove(parcel)
             self._apply(parcel, first=True)
             self.repeatable = [*self.repeatable[1 - REPEATABLE_PARCELS :], parcel]
 
     def deliver_all(self) -> None:
-        while self.waiting:
-            self.deliver(0)
+        for parcel in list(self.waiting):
+            if parcel in self.waiting:
+                self.deliver(self.waiting.index(parcel))
 
     def deliver_again(self, which: int) -> None:
         if self.repeatable:
-            self._apply(self.repeatable[which % len(self.repeatable)], first=False)
+            parcel = self.repeatable[which % len(self.repeatable)]
+            if not self._would_wait(parcel):
+                self._apply(parcel, first=False)
 
     def lose(self, which: int) -> None:
         """The hook of a commit does not run; only commits that carry a sequence can be noticed missing."""
@@ -109,6 +117,9 @@ class Stage:
                 self.trust.missing.remove(event)
             self.waiting.append(parcel)
 
+    def _would_wait(self, parcel: Parcel) -> bool:
+        return self.in_batches > 0 and any(would_wait(self.runtime, event) for event in parcel.events)
+
     def _apply(self, parcel: Parcel, *, first: bool) -> None:
         for event in parcel.events:
             self.trust.delivered(event, first)
@@ -117,6 +128,8 @@ class Stage:
     # Jobs, flushes, time
 
     def job(self) -> bool:
+        if self.in_batches:
+            return False
         return self.runtime.run_one_job()
 
     def jobs(self) -> None:
@@ -126,8 +139,8 @@ class Stage:
         raise AssertionError("the jobs never end")
 
     def flush(self) -> None:
-        """Flushes take turns: inside another one there is nothing to do but wait for it."""
-        if self.flushing:
+        """Flushes take turns with each other and with events: inside of those there is nothing to do but wait."""
+        if self.flushing or self.in_batches:
             return
         covers = self.rested and not self.upserts_to_fail
         self.flushing = True
@@ -149,11 +162,13 @@ class Stage:
     @property
     def rested(self) -> bool:
         """Everything that will be delivered is, and no job waits or runs."""
-        return not (self.waiting or self.missing or self.asides or self.busy or self.runtime.has_jobs())
+        return not (
+            self.waiting or self.missing or self.asides or self.busy or self.in_batches or self.runtime.has_jobs()
+        )
 
     def quiet(self, scope: int) -> bool:
         """Nothing that could still change what is shown of this scope is on its way."""
-        return not self.busy and not self.runtime.has_jobs() and not self.in_flight(scope)
+        return not self.busy and not self.in_batches and not self.runtime.has_jobs() and not self.in_flight(scope)
 
     def in_flight(self, scope: int) -> bool:
         """Events of the scope or its parent are committed and not delivered."""
@@ -164,7 +179,8 @@ class Stage:
         """Deliver everything, run every job, let retries and graces run out."""
         self.asides.clear()
         self.upserts_to_fail = self.loads_to_fail = 0
-        self.deliver_all()
+        while self.waiting:
+            self.deliver_all()
         for member in self.facts.members:
             self.runtime.request_hydrate(WORKSPACE, member)
         self.jobs()
@@ -181,6 +197,8 @@ class Stage:
         self.repeatable.clear()
         self.runtime = build_runtime(self.config, self.snapshots, self.rosters, self.sink, self.metrics, self.clock)
         self.runtime.own(WORKSPACE, self.epoch)
+        if not self.config.threaded:
+            call_between_batches(self.runtime, WORKSPACE, self._breathing)
 
     def restart(self) -> None:
         self.asides.clear()
@@ -201,6 +219,13 @@ class Stage:
         self.trust.header_read(header.scope, header.latest_seq, header.latest_activity_seq)
 
     # The middle of store calls
+
+    def _breathing(self) -> None:
+        self.in_batches += 1
+        try:
+            self._between("batch")
+        finally:
+            self.in_batches -= 1
 
     def _between(self, point: str) -> None:
         due = [aside for countdown, aside in self.asides if countdown <= 0]
