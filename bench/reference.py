@@ -156,6 +156,12 @@ class ReferenceRuntime:
                 case NotificationPolicyChanged():
                     self._set_level(self._entry(event, event.member), event.level, event.policy_generation)
 
+    def flushed(self) -> None:
+        """What is dirty has been written."""
+        for entry in self.dirty:
+            entry.dirty = False
+        self.dirty.clear()
+
     def _message(self, scope: Scope, seq: int, fact: Counted, generation: int) -> None:
         """A message as of a rewind generation: the newest one known is what counts."""
         known = scope.facts.get(seq)
