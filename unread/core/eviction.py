@@ -41,7 +41,11 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
 
 
 def evict_idle(workspace: Workspace, at_most: int) -> int:
-    """Evict the scopes that were left alone for the longest, at most so many; answers how many entries went."""
+    """Try the scopes that were left alone for the longest, at most so many; answers how many entries went.
+
+    Those that may not go, mostly because somebody looks at them, count as used now: else they would be tried at every
+    turn, and what comes after them never.
+    """
     before = workspace.entries
     oldest = workspace.now - workspace.budgets.evict_idle_s
     used_at = workspace.scopes.used_at
@@ -50,7 +54,8 @@ def evict_idle(workspace: Workspace, at_most: int) -> int:
         key=used_at.__getitem__,
     )
     for scope in candidates[:at_most]:
-        evict_scope(workspace, scope)
+        if not evict_scope(workspace, scope):
+            used_at[scope] = workspace.now
     return before - workspace.entries
 
 
