@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from .core.runtime import UnreadRuntime
-from .core.states import CountState, MemberUnread, Shown
+from .core.states import CountState, Shown
 from .shapes import shown_json
 
 _QUIET = {"hydrating": CountState.HYDRATING, "unavailable": CountState.UNAVAILABLE}
@@ -25,13 +25,15 @@ class MemoryReader:
         return bool(self._runtime.has_unread(workspace_id.int, member_id.int))
 
     def scope_unread(self, workspace_id: UUID, member_id: UUID, scope_id: UUID) -> dict[str, Any]:
-        unread = self._runtime.member_unread(workspace_id.int, member_id.int, [scope_id.int])
-        return shown_json(unread.counts.get(scope_id.int) or _nothing(unread))
+        view = self._runtime.member_unread(workspace_id.int, member_id.int, [scope_id.int])
+        if view.state in _QUIET:
+            return shown_json(_nothing(_QUIET[view.state]))
+        shown = self._runtime.shown(workspace_id.int, member_id.int, scope_id.int)
+        return shown_json(shown or _nothing(CountState.HYDRATING))
 
     def overloaded(self, workspace_id: UUID) -> bool:
         return bool(self._runtime.overloaded(workspace_id.int))
 
 
-def _nothing(unread: MemberUnread) -> Shown:
-    """An entry that shows nothing, in a state that says whether that is known."""
-    return Shown(_QUIET.get(unread.state, CountState.READY), messages=0, activities=0, manual=False, mentions=0)
+def _nothing(state: CountState) -> Shown:
+    return Shown(state, messages=0, activities=0, manual=False, mentions=0)
