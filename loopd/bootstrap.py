@@ -37,6 +37,10 @@ def build() -> None:
 def build_application() -> Application:
     """The ASGI application with its workers, in the order of their start; they stop in reverse."""
     from conversations.actions.sweeping import stream_sweeper
+    from conversations.delivery.announcing import announcer
+    from conversations.delivery.hub import StreamHub
+    from conversations.delivery.routing import CONVERSATION_STREAM
+    from conversations.delivery.sse import ConversationStreams
     from conversations.ownership import current_owner
     from conversations.ownership.keeper import LeaseKeeper
     from conversations.publish import subscribe
@@ -63,6 +67,9 @@ def build_application() -> Application:
     hub = Hub(unread.runtime, settings.LOOPD_HEARTBEAT_S)
     unread.deltas.listen(hub.changed)
     publisher = Publisher(hub)
+    bridge = announcer().bridge
+    streams = StreamHub(bridge)
+    owner.on_lost(streams.lost)
     serving = Serving(Workers(), http, settings.LOOPD_STOP_DEADLINE_S)
 
     def wake(workspace_id: UUID, member_id: UUID) -> None:
@@ -79,20 +86,36 @@ def build_application() -> Application:
         publisher,
         access_sweep(hub),
         stream_sweeper(owner),
+        streams,
     ):
         serving.workers.add(worker)
     subscribe(publisher.heard)
+    subscribe(streams.heard)
     Gauges(
         {
             "loopd_http_requests_running": ("Requests admitted and not answered.", lambda: http.running),
             "loopd_realtime_sockets": ("Open sockets.", lambda: len(hub.sockets)),
             "loopd_realtime_gaps": ("Full outboxes replaced by a snapshot since the start.", lambda: hub.gaps),
             "loopd_realtime_facts_waiting": ("Facts that wait to be rendered.", lambda: publisher.waiting),
+            "loopd_streams_open": ("Open streams of conversations.", lambda: streams.open_feeds),
+            "loopd_streams_snapshots": (
+                "Messages that streams began anew, since the start.",
+                lambda: streams.snapshots_read,
+            ),
+            "loopd_bridge_published": ("Events handed to the bridge since the start.", lambda: bridge.counts.published),
+            "loopd_bridge_failed": ("Events that the bridge did not take.", lambda: bridge.counts.failed),
+            "loopd_bridge_lost": ("Streams whose log had lost something.", lambda: bridge.counts.lost),
             "loopd_leases_held": ("Workspaces that this process owns.", lambda: len(owner.held())),
         }
     )
     sockets = WorkspaceSockets(hub, http, lambda admitted: hydrate(admitted.workspace_id, admitted.member_id))
-    return Application(serving, http, with_static_files, streams=[], sockets=[(WORKSPACE_SOCKET, sockets)])
+    return Application(
+        serving,
+        http,
+        with_static_files,
+        streams=[(CONVERSATION_STREAM, ConversationStreams(streams, http))],
+        sockets=[(WORKSPACE_SOCKET, sockets)],
+    )
 
 
 def _bridge() -> Bridge:

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
-from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
 from conversations.connections import database_unit
+from conversations.delivery.announcing import announcer
 from conversations.models import ResourceLock
 from conversations.ownership import current_owner
 from conversations.ownership.leases import WORKSPACE_PREFIX, is_dead, workspace_resource
@@ -80,12 +80,7 @@ def _database() -> str:
 
 
 def _bridge() -> str:
-    if not settings.REDIS_URL:
-        return ""
-    import redis
-
-    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=3, socket_connect_timeout=3) as client:
-        client.ping()
+    announcer().bridge.ping()
     return ""
 
 

@@ -6,24 +6,31 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import path
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ..access import see_message
+from ..access import see_message, see_scope
 from ..actions.composing import TERMINAL
 from ..actions.expiring import settle_expired
 from ..actions.streams import emit_event
 from ..agentue.limits import MAX_BLOCK_ID_CHARS
 from ..content.pages import MAX_PAGE_BLOCKS, BlockCursor, block_page
 from ..content.reading import MAX_BLOCK_IDS, read_blocks
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, Unavailable
 from .fields import Json, Text
 from .messages import validated
 from .openapi import query, refusals
 from .paging import DEFAULT_LIMIT, limit_of
+
+STREAM_ANSWER = """Server-sent events. The data of each is an AgentUE event whose `stream_id` is the message it belongs
+to. A message begins with `start` (its `model`, or `fetch: true` where that is too large, and the `message` without
+content), goes on with events of the next `seq` each, and ends with `end` and its `status`; a new `start` replaces what
+came before. A message that is complete is `start`, `end`. The event `resync` says that more changed than is told one by
+one: read the history again. Comments keep an idle connection open."""
 
 
 class NewEvent(serializers.Serializer):
@@ -104,6 +111,31 @@ class Blocks(APIView):
         )
 
 
+class Stream(APIView):
+    """Documents the stream; `conversations.delivery.sse` serves it beside Django."""
+
+    @extend_schema(
+        operation_id="conversation_stream",
+        tags=["messages"],
+        parameters=[
+            OpenApiParameter(
+                "Last-Event-ID",
+                str,
+                OpenApiParameter.HEADER,
+                description="The id of the last event received: messages that changed since are told again.",
+            )
+        ],
+        responses={
+            (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, description=STREAM_ANSWER),
+            **refusals(400, 404, 429, 503),
+        },
+    )
+    def get(self, request: Request, scope_id: UUID) -> Response:
+        """Follow every message of a conversation and of its process conversations as server-sent events."""
+        see_scope(request.user, scope_id)
+        raise Unavailable("This process answers requests and serves no streams.")
+
+
 def _block_ids(request: Request) -> list[str] | None:
     """An id with a comma in it is asked for by `ids` given more than once: each value is then one id."""
     given: list[Any] = request.query_params.getlist("ids")
@@ -120,4 +152,5 @@ def _block_ids(request: Request) -> list[str] | None:
 urlpatterns = [
     path("messages/<uuid:message_id>/events", Events.as_view()),
     path("messages/<uuid:message_id>/blocks", Blocks.as_view()),
+    path("conversations/<uuid:scope_id>/stream", Stream.as_view()),
 ]

@@ -11,9 +11,11 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 from uuid import UUID
 
+from django.db.models import Sum
+
 from ..agentue.values import JsonObject
 from ..errors import InvalidRequest, NotFound, TooLarge
-from ..models import Message
+from ..models import Message, MessagePart
 from .codec import size_bytes
 from .layout import MissingPart, part_ids
 from .limits import Limits, current_limits
@@ -81,6 +83,12 @@ def read_blocks(message: Message, block_ids: Iterable[str]) -> list[JsonObject]:
     _refuse_total(sum(size_bytes(block) for block in blocks), limits)
     _refresh([message], {message.pk: snapshot})
     return blocks
+
+
+def stored_part_bytes(message_ids: Collection[UUID]) -> dict[UUID, int]:
+    """How large messages are beyond their own rows, without reading them; small ones are absent. One statement."""
+    parts = MessagePart.objects.filter(message_id__in=message_ids).order_by()
+    return dict(parts.values_list("message_id").annotate(total=Sum("size_bytes")))
 
 
 def settled(read: Callable[[], Result]) -> Result:

@@ -83,6 +83,7 @@ class Message(models.Model):
             models.Index(fields=["scope", "id"], name="messages_page_idx"),
             models.Index(fields=["scope", "message_type", "created_at"], name="messages_visible_idx"),
             models.Index(fields=["status", "updated_at"], name="messages_expiry_idx"),
+            models.Index(fields=["scope", "updated_at"], name="messages_changed_idx"),
             models.Index(fields=["wake_pending", "id"], name="messages_wake_idx"),
             models.Index(fields=["dispatch_pending", "id"], name="messages_dispatch_idx"),
         ]
