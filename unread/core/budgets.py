@@ -42,6 +42,8 @@ class Budgets:
     """Pending and held events of the process."""
     scope_queue_size: int = 4_096
     """Pending and held events of one scope."""
+    max_live_scopes: int = 2_048
+    """Scopes of one workspace whose frontiers and logs are kept as objects; those of others are packed when at rest."""
     accounting_batch_size: int = 100_000
     """Entries accounted under one hold of a workspace's lock."""
     max_sync_accounting_members: int = 100_000

@@ -75,10 +75,10 @@ _FIRST_ROWS: Final = 64
 
 
 def block_size(rows: int) -> int:
-    """The smallest block for that many rows: four sizes to each doubling, so an eighth is empty on average."""
-    if rows <= 4:
+    """The smallest block for that many rows: eight sizes to each doubling, so a sixteenth is empty on average."""
+    if rows <= 8:
         return max(rows, 1)
-    step = 1 << max((rows - 1).bit_length() - 3, 0)
+    step = 1 << max((rows - 1).bit_length() - 4, 0)
     return -(-rows // step) * step
 
 
@@ -244,7 +244,7 @@ class Columns:
         return moved
 
     def _grow(self, rows: int) -> None:
-        capacity = max(rows, self.capacity + self.capacity // 4)
+        capacity = max(rows, self.capacity + self.capacity // 8)
         for name, dtype in _DTYPES.items():
             column = np.empty(capacity, dtype=dtype)
             if self.used:

@@ -23,7 +23,7 @@ def cursor_moved(workspace: Workspace, event: CursorEvent) -> None:
     if row < 0:
         workspace.refuse_kept(scope)
         return
-    live = workspace.live.get(scope)
+    live = workspace.live_of(scope)
     if live is not None and live.complete:
         live.messages.seen = max(live.messages.seen, event.latest_seq)
         live.activities.seen = max(live.activities.seen, event.latest_activity_seq)
@@ -46,7 +46,7 @@ def move_cursors(
 
     `ends` are the ends of the scope as the read itself saw them; None where the cursors come from a membership row.
     """
-    columns, live = workspace.columns, workspace.live.get(scope)
+    columns, live = workspace.columns, workspace.live_of(scope)
     known = int(columns.read_generation[row])
     if generation < known:
         return

@@ -18,7 +18,8 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
     if not _may_go(workspace, scope):
         return False
     scopes, columns, members = workspace.scopes, workspace.columns, workspace.members
-    live = workspace.live.pop(scope, None)
+    live = workspace.live_of(scope)
+    workspace.live.pop(scope, None)
     identity = scopes.ids[scope]
     _remember(workspace, identity, scopes.roster_seen[scope], live)
     workspace.open_gaps.discard(scope)
@@ -62,7 +63,7 @@ def evict_idle(workspace: Workspace, at_most: int) -> int:
 def _may_go(workspace: Workspace, scope: int) -> bool:
     if workspace.now - workspace.scopes.used_at[scope] < workspace.budgets.gap_grace_s:
         return False  # an event that is still on its way would find its frontier written as passed
-    live = workspace.live.get(scope)
+    live = workspace.live_of(scope)
     if live is not None and not _is_quiet(live):
         return False
     flags = workspace.columns.flags[workspace.rows(scope)]

@@ -55,7 +55,7 @@ def _lower(workspace: Workspace, scope: int, row: int, known: ScopeEvidence) -> 
     newer = known.read_generation > int(columns.read_generation[row])
     if not at_end and (not newer or int(columns.state[row]) != CountState.SNAPSHOT_SERVING):
         return
-    live, lowered = workspace.live.get(scope), False
+    live, lowered = workspace.live_of(scope), False
     for aspect, cursor in ((MESSAGES, known.last_read_seq), (ACTIVITIES, known.last_activity_read_seq)):
         left = 0 if at_end else max(0, highest_counted(workspace, live, aspect, row) - cursor)
         if cursor < int(aspect.cursor(columns)[row]):

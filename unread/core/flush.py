@@ -106,9 +106,9 @@ class _Pass:
         parts: list[_Part] = []
         while limit and self._scopes and not workspace.closed:
             scope = self._scopes[-1]
-            live = workspace.live.get(scope)
-            if live is not None and not workspace.rest(live):
-                live = None
+            live = workspace.settled(scope)
+            if workspace.closed:
+                break
             places = self._next_places(scope, limit)
             if not len(places):
                 self._leave(scope)

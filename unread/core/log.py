@@ -56,17 +56,17 @@ class Record(NamedTuple):
 
 class FactLog:
     __slots__ = (
-        "_changed",
-        "_counted_as_of",
-        "_mentions",
-        "_table",
         "applied_generation",
         "capacity",
+        "changed",
+        "counted_as_of",
         "floor",
         "forgotten_generation",
+        "mentions",
         "muddled_generation",
         "size",
         "start_generation",
+        "table",
         "top",
         "unsure_generation",
     )
@@ -85,30 +85,30 @@ class FactLog:
         """Changes up to this one were history when the scope was warmed; they may come in any order."""
         self.applied_generation = -1
         """Later changes come in order."""
-        self._changed: dict[int, tuple[Fact, int]] | None = None
-        self._counted_as_of: dict[int, int] | None = None
-        self._table: Int32s = _NO_TABLE
-        self._mentions: dict[int, tuple[int, ...]] | None = None
+        self.changed: dict[int, tuple[Fact, int]] | None = None
+        self.counted_as_of: dict[int, int] | None = None
+        self.table: Int32s = _NO_TABLE
+        self.mentions: dict[int, tuple[int, ...]] | None = None
 
     def __len__(self) -> int:
         return self.size
 
     @property
     def nbytes(self) -> int:
-        return self._table.nbytes + 64 * len(self._mentions or ())
+        return self.table.nbytes + 64 * len(self.mentions or ())
 
     def get(self, seq: int) -> Record | None:
         """What was accounted of a seq, or what it was changed into before that."""
         at = self._find(seq)
         if at < 0:
-            changed = (self._changed or {}).get(seq)
+            changed = (self.changed or {}).get(seq)
             return Record(*changed) if changed else None
-        _, author, principal, generation, counts = self._table[:, at].tolist()
-        return Record(Fact(author, principal, bool(counts), (self._mentions or {}).get(seq, ())), generation)
+        _, author, principal, generation, counts = self.table[:, at].tolist()
+        return Record(Fact(author, principal, bool(counts), (self.mentions or {}).get(seq, ())), generation)
 
     def keep_change(self, seq: int, fact: Fact, generation: int) -> None:
         """What a message that was not accounted yet was changed into. Over the bound the oldest change goes."""
-        changed = self._changed = self._changed or {}
+        changed = self.changed = self.changed or {}
         changed[seq] = (fact, generation)
         if len(changed) > _KEPT_CHANGES:
             oldest = min(changed, key=lambda each: changed[each][1])
@@ -116,24 +116,24 @@ class FactLog:
 
     def put(self, seq: int, fact: Fact, generation: int) -> None:
         """Write or replace the record of an accounted seq; over the bound the lowest seq goes, perhaps this one."""
-        if self._changed:
-            self._changed.pop(seq, None)
+        if self.changed:
+            self.changed.pop(seq, None)
         at = self._find(seq)
         if at < 0:
             self.top = max(self.top, seq)
             at = self._room(seq, fact, generation)
             if at < 0:
                 return
-        self._table[:, at] = (seq, fact.author, fact.principal, generation, fact.counts)
+        self.table[:, at] = (seq, fact.author, fact.principal, generation, fact.counts)
         if fact.mentions and fact.counts:
-            self._mentions = self._mentions or {}
-            self._mentions[seq] = fact.mentions
-        elif self._mentions:
-            self._mentions.pop(seq, None)
+            self.mentions = self.mentions or {}
+            self.mentions[seq] = fact.mentions
+        elif self.mentions:
+            self.mentions.pop(seq, None)
 
     def contains(self, seq: int, generation: int) -> bool | None:
         """Whether the facts that were accounted of a seq without a record contain a change; None if nobody knows."""
-        kept = (self._counted_as_of or {}).get(seq)
+        kept = (self.counted_as_of or {}).get(seq)
         if kept is not None:
             return generation <= kept
         if generation <= self.muddled_generation:
@@ -144,7 +144,7 @@ class FactLog:
 
     def in_order(self, seq: int, generation: int) -> bool:
         """Whether every earlier change of the seq has been applied."""
-        return generation > self.applied_generation and seq not in (self._counted_as_of or ())
+        return generation > self.applied_generation and seq not in (self.counted_as_of or ())
 
     def raise_floor(self, seq: int) -> None:
         self.floor = max(self.floor, seq)
@@ -158,15 +158,15 @@ class FactLog:
         size = self.size
         if not size:
             return 0, 0
-        seqs, authors, principals, _, counts = self._table[:, :size]
+        seqs, authors, principals, _, counts = self.table[:, :size]
         counted = (seqs > after) & (counts != 0)
         counted &= authors != member
         counted &= principals != member
         if without:
             counted &= seqs != without
         mentions = 0
-        if self._mentions:
-            for seq, members in self._mentions.items():
+        if self.mentions:
+            for seq, members in self.mentions.items():
                 if member in members and seq > after and seq != without:
                     record = self.get(seq)
                     mentions += record is not None and record.fact.counts_for(member)
@@ -174,21 +174,21 @@ class FactLog:
 
     def totals(self, after: Int32s) -> Int32s:
         """For each point, how many accounted messages lie past it, whoever wrote them."""
-        seqs, _, _, _, counts = self._table[:, : self.size]
+        seqs, _, _, _, counts = self.table[:, : self.size]
         counted = np.sort(seqs[counts != 0])
         return (len(counted) - np.searchsorted(counted, after, side="right")).astype(np.int32)
 
     def concerned(self) -> set[int]:
         """Members for whom `totals` may be wrong, or who are mentioned."""
-        members = set(self._table[_AUTHOR : _PRINCIPAL + 1, : self.size].ravel().tolist())
-        return members.union(*(self._mentions or {}).values())
+        members = set(self.table[_AUTHOR : _PRINCIPAL + 1, : self.size].ravel().tolist())
+        return members.union(*(self.mentions or {}).values())
 
     def newer_than(self, generation: int, up_to: int) -> dict[int, Fact]:
         """Facts of seqs up to one, as of later generations than the given one."""
-        seqs, _, _, generations, _ = self._table[:, : self.size]
+        seqs, _, _, generations, _ = self.table[:, : self.size]
         found: npt.NDArray[np.intp] = np.flatnonzero((generations > generation) & (seqs <= up_to))
         facts = {
-            seq: fact for seq, (fact, changed) in (self._changed or {}).items() if changed > generation and seq <= up_to
+            seq: fact for seq, (fact, changed) in (self.changed or {}).items() if changed > generation and seq <= up_to
         }
         for seq in seqs[found].tolist():
             record = self.get(seq)
@@ -200,27 +200,27 @@ class FactLog:
         size = self.size
         if not size or seq > self.top:
             return -1
-        hits = self._table[_SEQ, :size] == seq
+        hits = self.table[_SEQ, :size] == seq
         at = int(hits.argmax())
         return at if hits[at] else -1
 
     def _room(self, seq: int, fact: Fact, generation: int) -> int:
         """A place for a new record, or -1 where the new record itself is the one that has to go."""
-        if self.size == self._table.shape[1] < self.capacity:
+        if self.size == self.table.shape[1] < self.capacity:
             grown = np.empty((5, min(max(self.size * 2, _FIRST_RECORDS), self.capacity)), dtype=np.int32)
-            grown[:, : self.size] = self._table
-            self._table = grown
-        if self.size < self._table.shape[1]:
+            grown[:, : self.size] = self.table
+            self.table = grown
+        if self.size < self.table.shape[1]:
             self.size += 1
             return self.size - 1
-        at = int(self._table[_SEQ].argmin())
-        lowest = int(self._table[_SEQ, at])
+        at = int(self.table[_SEQ].argmin())
+        lowest = int(self.table[_SEQ, at])
         if seq < lowest:
             self._evicted(seq, fact.counts, generation)
             return -1
-        self._evicted(lowest, bool(self._table[_COUNTS, at]), int(self._table[_GENERATION, at]))
-        if self._mentions:
-            self._mentions.pop(lowest, None)
+        self._evicted(lowest, bool(self.table[_COUNTS, at]), int(self.table[_GENERATION, at]))
+        if self.mentions:
+            self.mentions.pop(lowest, None)
         return at
 
     def _evicted(self, seq: int, counts: bool, generation: int) -> None:
@@ -229,7 +229,7 @@ class FactLog:
             self.floor = max(self.floor, seq)
         if self.start_generation <= generation <= self.applied_generation:
             return
-        kept = self._counted_as_of = self._counted_as_of or {}
+        kept = self.counted_as_of = self.counted_as_of or {}
         if seq in kept or len(kept) < _KEPT_GENERATIONS:
             kept[seq] = generation
         else:

@@ -63,7 +63,7 @@ def _mark_from(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) -
     Rows of an older read generation still tell the truth for a later cursor, as long as they reach back to it. They
     are taken where nothing better is known, and only if they are exact.
     """
-    columns, live = workspace.columns, workspace.live.get(scope)
+    columns, live = workspace.columns, workspace.live_of(scope)
     if live is not None and live.complete:
         live.messages.seen = max(live.messages.seen, unread.latest_seq)
         live.rewinds.seen = max(live.rewinds.seen, unread.rewind_generation)
@@ -97,7 +97,7 @@ def _mark_from(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) -
 def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) -> tuple[int, int, bool]:
     """Messages and mentions among the rows (as changed since) and among what was accounted past them, and whether that
     is exact. Where the log has lost what it takes, they are upper bounds."""
-    columns, live = workspace.columns, workspace.live.get(scope)
+    columns, live = workspace.columns, workspace.live_of(scope)
     member, point = int(columns.member[row]), int(columns.last_read[row])
     if int(columns.effective_from[row]) != NEVER:
         point = MESSAGES.point(columns, row)

@@ -52,7 +52,7 @@ def open_or_close(workspace: Workspace, scope: int, is_open: bool, generation: i
 
 def roster_moved(workspace: Workspace, scope: int, generation: int) -> None:
     workspace.scopes.saw_roster(scope, generation)
-    live = workspace.live.get(scope)
+    live = workspace.live_of(scope)
     if live is None:
         return
     live.roster.accept(generation, workspace.budgets.scope_queue_size)
@@ -89,7 +89,7 @@ def set_membership(
 
 
 def _apply(workspace: Workspace, scope: int, row: int, event: MembershipChanged, begins: bool) -> None:
-    columns, live = workspace.columns, workspace.live.get(scope)
+    columns, live = workspace.columns, workspace.live_of(scope)
     news = event.membership_generation > int(columns.membership_generation[row])
     if begins and (news or event.effective_from_seq == int(columns.effective_from[row])):
         columns.flags[row] |= SAW_JOIN
@@ -134,7 +134,7 @@ def _begin(workspace: Workspace, live: LiveScope | None, row: int, cursors: tupl
 
 def _began_unseen(workspace: Workspace, scope: int, row: int) -> None:
     """The membership is another one than the counts were made for, and its beginning has not been seen (yet)."""
-    columns, live = workspace.columns, workspace.live.get(scope)
+    columns, live = workspace.columns, workspace.live_of(scope)
     columns.flags[row] &= ~SAW_JOIN & 0xFFFF
     left = max(0, highest_counted(workspace, live, MESSAGES, row) - int(columns.effective_from[row]) + 1)
     columns.messages[row] = min(int(columns.messages[row]), left)

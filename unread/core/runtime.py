@@ -187,6 +187,7 @@ class UnreadRuntime:
                     self._metrics.count("apply_errors")
                     log.exception("unread event of scope %x could not be applied", event.scope)
                     self._degrade(workspace, event)
+            workspace.cool()
             left = workspace.leave()
         self._after(workspace, *left)
 
@@ -197,9 +198,9 @@ class UnreadRuntime:
             if number is None:
                 return
             live = workspace.turn(number)
-            live.messages.log.raise_floor(max(live.messages.seen, live.messages.top))
-            live.activities.log.raise_floor(max(live.activities.seen, live.activities.top))
-            live.messages.log.distrust(live.rewinds.seen)
+            live.messages.own_log().raise_floor(max(live.messages.seen, live.messages.top))
+            live.activities.own_log().raise_floor(max(live.activities.seen, live.activities.top))
+            live.messages.own_log().distrust(live.rewinds.seen)
             with workspace.busy(live):
                 demote(workspace, live, everyone, CountState.STALE)
         except Exception:
@@ -406,6 +407,7 @@ class UnreadRuntime:
 
     def _finish(self, workspace: Workspace) -> None:
         with workspace.lock:
+            workspace.cool()
             left = workspace.leave()
         self._after(workspace, *left)
 

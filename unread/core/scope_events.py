@@ -84,7 +84,7 @@ def _account(workspace: Workspace, live: LiveScope, aspect: Aspect, seq: int, fa
     record = stream.log.get(seq)
     if record is not None and record.generation > generation:
         fact, generation = record.fact, record.generation
-    stream.log.put(seq, fact, generation)
+    stream.own_log().put(seq, fact, generation)
     if workspace.scopes.length[live.number] > budgets.max_sync_accounting_members:
         workspace.metrics.count("over_budget_events")
         if fact.counts:
@@ -92,7 +92,7 @@ def _account(workspace: Workspace, live: LiveScope, aspect: Aspect, seq: int, fa
     else:
         replace(workspace, live, aspect, seq, NOTHING, fact, past_base(aspect, seq), logged=True)
     if generation < stream.log.unsure_generation:
-        stream.log.raise_floor(seq)
+        stream.own_log().raise_floor(seq)
         demote(workspace, live, missing_it(aspect, seq))
     stream.accept(seq)
     if len(stream.early) > budgets.max_early_seqs:
@@ -219,7 +219,7 @@ def lose_changes(workspace: Workspace, live: LiveScope, up_to: int) -> None:
 
 def _targeted(workspace: Workspace, scope: int, event: MessageStored | NonMessageActivityStored) -> None:
     """Task events are accounted by the worker of their outbox alone; here they only pass the frontier."""
-    live = workspace.live.get(scope)
+    live = workspace.live_of(scope)
     if live is None or not live.complete or not workspace.rest(live):
         return
     stream = live.messages if isinstance(event, MessageStored) else live.activities

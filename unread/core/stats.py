@@ -22,6 +22,7 @@ class RuntimeStats:
     watched_members: int
     scopes: int
     live_scopes: int
+    """Scopes whose frontiers and logs are kept as objects, not packed."""
     entries: int
     ready_entries: int
     snapshot_serving_entries: int
@@ -58,6 +59,7 @@ def gather(workspaces: Iterable[Workspace], jobs: JobQueue, now: float) -> Runti
         states += np.bincount(columns.state[:used][in_use], minlength=len(CountState))[: len(CountState)]
         dirty_since += list(workspace.dirty.values())
         live_bytes += sum(live.nbytes for live in list(workspace.live.values()))
+        live_bytes += sum(len(packed) + 100 for packed in list(workspace.resting.values()))
     oldest_job = jobs.oldest()
     return RuntimeStats(
         workspaces=len(owned),

@@ -13,10 +13,13 @@ from .log import FactLog
 UNSTARTED: Final = -1
 _EMPTY: Final[set[int]] = set()
 """Stands for every set that nothing was put into yet; never added to."""
+_NO_LOG: Final = FactLog(1)
+"""Stands for every log that nothing was put into yet: most scopes have no activities."""
 
 
 class Stream:
     __slots__ = (
+        "_log_size",
         "early",
         "frontier",
         "gap_since",
@@ -43,12 +46,27 @@ class Stream:
         self.late = _EMPTY
         self.lost = _EMPTY
         """Given up below the frontier; accounted all the same if they come."""
-        self.log = FactLog(log_size)
+        self.log = _NO_LOG
+        """To be read; `own_log` is to be written."""
+        self._log_size = log_size
         self.gap_since = -1.0
         self.gap_top = 0
         self.settle_from = 0
         """Seqs past this one and up to the start have to arrive, or entries called ready miss them."""
         self.settle_since = -1.0
+
+    def own_log(self) -> FactLog:
+        if self.log is _NO_LOG:
+            self.log = FactLog(self._log_size)
+        return self.log
+
+    @property
+    def has_log(self) -> bool:
+        return self.log is not _NO_LOG
+
+    def restore(self, late: list[int], lost: list[int]) -> None:
+        self.late = set(late) or _EMPTY
+        self.lost = set(lost) or _EMPTY
 
     def begin(self, latest: int) -> None:
         self.start = self.frontier = latest
@@ -86,7 +104,7 @@ class Stream:
 
     def lose(self, seq: int, keep: int) -> None:
         """Give a seq up, so that the frontier can pass it; at most `keep` of them stay known as lost."""
-        self.log.raise_floor(seq)
+        self.own_log().raise_floor(seq)
         if seq <= self.start:
             return
         self.lost = _with(self.lost, seq)
@@ -96,7 +114,7 @@ class Stream:
 
     def jump(self, seq: int) -> None:
         """Give up everything up to a seq without knowing the single ones."""
-        self.log.raise_floor(seq)
+        self.own_log().raise_floor(seq)
         self.frontier = max(self.frontier, seq)
         self.early = {each for each in self.early if each > self.frontier}
         self._advance()

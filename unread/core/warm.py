@@ -26,7 +26,7 @@ from .workspace import Workspace
 def warm_scope(workspace: Workspace, scope: int, rosters: RosterStore, page_size: int) -> None:
     """Read a scope's roster and apply what waited for it. Raises what the store raises; the job stays wanted then."""
     with workspace.lock:
-        live = workspace.live.get(scope)
+        live = workspace.live_of(scope)
         if workspace.closed or live is None or live.warming is Warming.RUNNING:
             return
         live.warming = Warming.RUNNING
@@ -83,8 +83,8 @@ def _complete(workspace: Workspace, live: LiveScope, header: ScopeHeader) -> Non
         live.messages.begin(header.latest_seq)
         live.activities.begin(header.latest_activity_seq)
         live.rewinds.begin(header.rewind_generation)
-        live.messages.log.start_generation = header.rewind_generation
-        live.messages.log.applied_generation = header.rewind_generation
+        log = live.messages.own_log()
+        log.start_generation = log.applied_generation = header.rewind_generation
         _close_shells(workspace, live)
         _account_for_dropped(workspace, live)
     drain(workspace, live)

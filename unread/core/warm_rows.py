@@ -40,7 +40,7 @@ class _Values(NamedTuple):
 
 def load_roster_page(workspace: Workspace, scope: int, page: Sequence[RosterRow]) -> None:
     """Let a page meet what is in memory; the holder of the lock calls it with at most one batch."""
-    live = workspace.live.get(scope)
+    live = workspace.live_of(scope)
     plain = (live is None or not live.complete) and not workspace.scopes.status[scope] & DISTRUSTED
     members = [workspace.members.number(row.member) for row in page]
     fresh: list[int] = []

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from .live import LiveScope, Warming
 from .log import NOBODY, NOTHING, Fact
 from .members import Members
 from .ports import Clock, Metrics
+from .resting import pack, unpack
 from .scopes import DISTRUSTED, Scopes
 from .states import CountState
 from .totals import Totals
@@ -57,6 +59,9 @@ class Forgotten(NamedTuple):
     rewind_generation: int
 
 
+_COOLING_TRIES: Final = 8
+"""Scopes looked at beyond those that are too many, since some cannot be packed."""
+_COOLED_AT_ONCE: Final = 64
 NOT_FORGOTTEN: Final = Forgotten(-1, -1)
 
 
@@ -79,6 +84,8 @@ class Workspace:
         self.scopes = Scopes()
         self.columns = Columns()
         self.live: dict[int, LiveScope] = {}
+        self.resting: dict[int, bytes] = {}
+        """Live parts of scopes at rest, packed."""
         self.watches: dict[int, Watch] = {}
         self.tick = 0
         self.tick_base = 0
@@ -122,12 +129,44 @@ class Workspace:
     def turn(self, scope: int) -> LiveScope:
         """The scope's live part once no other thread is in the middle of an event of it."""
         while True:
-            live = self.live.get(scope)
+            live = self.live_of(scope)
             if live is None:
                 live = self.live[scope] = LiveScope(scope, self.budgets.scope_log_size)
             if not live.busy or self.closed:
                 return live
             self.turn_over.wait()
+
+    def live_of(self, scope: int) -> LiveScope | None:
+        """The scope's live part if it has one, unpacked if it was at rest."""
+        live = self.live.get(scope)
+        if live is None:
+            packed = self.resting.pop(scope, None)
+            if packed is not None:
+                live = self.live[scope] = unpack(scope, packed, self.budgets.scope_log_size)
+        return live
+
+    def settled(self, scope: int) -> LiveScope | None:
+        """The live part, if any, once no thread is in the middle of an event of the scope."""
+        while True:
+            live = self.live_of(scope)
+            if live is None or not live.busy or self.closed:
+                return live
+            self.turn_over.wait()
+
+    def cool(self) -> None:
+        """Pack scopes that came to rest while more than the budget are live; called where nobody holds one of them."""
+        excess = len(self.live) - self.budgets.max_live_scopes
+        if excess <= 0 or self.closed:
+            return
+        for scope, live in list(islice(self.live.items(), min(excess + _COOLING_TRIES, _COOLED_AT_ONCE))):
+            del self.live[scope]
+            packed = pack(live) if excess > 0 else None
+            if packed is None:
+                self.live[scope] = live
+            else:
+                self.resting[scope] = packed
+                self.open_gaps.discard(scope)
+                excess -= 1
 
     @contextmanager
     def busy(self, live: LiveScope) -> Iterator[None]:
@@ -229,7 +268,7 @@ class Workspace:
         """A new entry. Where all rows of the member or of the scope are in, it is known to have none."""
         row = int(self.append(scope, (member,))[0])
         self.kept += 1
-        live = self.live.get(scope)
+        live = self.live_of(scope)
         if self.members.is_loaded(member) or (live is not None and live.complete):
             self.loaded(row)
         return row
