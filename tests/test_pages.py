@@ -13,8 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from conversations.actions.workspaces import create_workspace
 from conversations.models import Message, Workspace
 from conversations.models.scope import Visibility
+from loopd.pages.first_screen import WORKSPACES_SHOWN
 from loopd.pages.looks import badge, conversation_name, initials
 from tests.verbs import join, publicise
 from tests.world import World
@@ -187,6 +189,15 @@ def test_a_page_takes_the_same_number_of_statements_for_one_message_and_for_fift
     for number in range(10):
         world.channel(f"channel {number}", "ann", "ben")
     assert statements() == few
+
+
+def test_the_open_workspace_is_in_the_list_however_many_there_are(world: World) -> None:
+    ann = world.user["ann"]
+    for number in range(WORKSPACES_SHOWN + 1):
+        create_workspace(user=ann, slug=f"a{number}-{world.tag}", name=f"A {number:03}")
+    shown = boot(browser(world, "ann").get(f"/w/{world.workspace.slug}/"))["workspaces"]
+    assert len(shown) == WORKSPACES_SHOWN + 1
+    assert str(world.id) in {workspace["id"] for workspace in shown}
 
 
 def test_home_leads_to_a_workspace_or_to_making_one(world: World) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
-from conversations.agentue.text import plain_text
+from conversations.agentue.text import TEXT_TYPES, plain_text
 from conversations.models import Member
 from conversations.queries.members import render_members
 
@@ -32,6 +31,7 @@ class Row:
     """Types of blocks that are not text."""
     is_edited: bool
     reactions: list[tuple[str, int]]
+    thread: Json | None
 
 
 def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
@@ -55,9 +55,10 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
                 at=at,
                 is_continued=continued and not new_day and not message["reply_to_id"],
                 text=plain_text(content),
-                others=[str(b.get("type", "untyped")) for b in content["blocks"] if b.get("type") not in _TEXT],
+                others=[str(b.get("type", "untyped")) for b in content["blocks"] if b.get("type") not in TEXT_TYPES],
                 is_edited=message["edited_at"] is not None,
                 reactions=[(emoji, len(members)) for emoji, members in message["reactions"].items() if members],
+                thread=message["thread"] if message["thread"] and message["thread"]["count"] else None,
             )
         )
         before = (author["id"], at)
@@ -74,6 +75,3 @@ def authors_of(messages: list[Json]) -> dict[str, Json]:
             ids.update(members)
     found = Member.objects.select_related("user").filter(id__in=[UUID(value) for value in ids])
     return {member["id"]: member for member in render_members(found)}
-
-
-_TEXT: Any = ("text", "markdown")

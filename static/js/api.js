@@ -19,10 +19,17 @@ export class ApiError extends Error {
 
 export class Api extends EventTarget {
   #csrf;
+  #ended = false;
 
+  /** `csrf` is the token that came with the page; a newer one is taken from its cookie. */
   constructor(csrf) {
     super();
     this.#csrf = csrf;
+  }
+
+  /** Sends nothing any more: the login of this page is over, and another one in this browser may be somebody else's. */
+  end() {
+    this.#ended = true;
   }
 
   get(path, query = {}) {
@@ -48,8 +55,9 @@ export class Api extends EventTarget {
   }
 
   async #call(method, path, body) {
+    if (this.#ended) throw new ApiError(401, "unauthenticated", "You are signed out.");
     const headers = { Accept: "application/json" };
-    if (method !== "GET") headers["X-CSRFToken"] = this.#csrf;
+    if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken") ?? this.#csrf;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let response;
     let answer = null;
@@ -71,4 +79,9 @@ export class Api extends EventTarget {
     const problem = answer?.error ?? {};
     throw new ApiError(response.status, problem.type ?? "internal", problem.message ?? "The request was refused.", problem.fields);
   }
+}
+
+function cookie(name) {
+  const found = document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
 }

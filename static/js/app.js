@@ -22,6 +22,7 @@ import { ConversationVerbs, mayIn } from "./verbs/conversations.js";
 import { MessageVerbs } from "./verbs/messages.js";
 import { Saying } from "./verbs/saying.js";
 import { MessageActions } from "./view/actions.js";
+import { Announcer } from "./view/announcer.js";
 import { Banner } from "./view/banner.js";
 import { icon, useSprite } from "./view/dom.js";
 import { Header } from "./view/header.js";
@@ -30,6 +31,7 @@ import { Notice } from "./view/notice.js";
 import { Panel } from "./view/panel.js";
 import { Sidebar, drawDots } from "./view/sidebar.js";
 import { Timeline } from "./view/timeline.js";
+import { followViewport } from "./view/viewport.js";
 
 const OTHERS_EVERY_MS = 60_000;
 const one = (selector) => document.querySelector(selector);
@@ -69,13 +71,13 @@ export class App {
 
   #views(boot) {
     const { api, workspace, directory, room, outbox, messageVerbs: messages, conversationVerbs: conversations } = this;
-    new Banner(one("#connection"), this.bus);
     this.badge = new Badge(workspace, () => this.#roomName(), boot.urls.icons);
     this.sidebar = new Sidebar(one("#conversations"), workspace, directory, {
       openId: () => room.id,
       offered: (type) => type === "channel" || type === "dm",
       create: (type) => (type === "dm" ? this.dialogs.writeTo() : this.dialogs.create()),
       browse: () => this.dialogs.browse(),
+      more: () => this.saying.attempt(workspace.loadMore(api)),
     });
     const closePanel = () => this.navigation.go(this.navigation.to(room.id));
     this.panel = new Panel(one("#panel"), api, workspace, directory, room, conversations, closePanel);
@@ -89,6 +91,7 @@ export class App {
       quoted: (id) => room.window?.get(id) ?? null,
       react: (message, emoji) => messages.react(message, emoji),
       goTo: (id) => messages.goTo(id),
+      address: (id) => this.navigation.to(id),
     });
     this.intro = new Intro({ box: one("#intro"), log }, workspace, directory, room, {
       browse: () => this.dialogs.browse(),
@@ -100,7 +103,10 @@ export class App {
     this.composer = new Composer(one("#composer"), messages, (query, limit) => directory.find(query, limit));
     this.reading = new Reading({ workspace, room, timeline: this.timeline, bus: this.bus, api });
     this.live = new Live({ bus: this.bus, api, workspace, directory, room, timeline: this.timeline, outbox, panel: this.panel });
+    this.announcer = new Announcer(one("#announcer"), (message) => messages.nameOf(message.id));
+    new Banner(one("#connection"), this.bus, this.live);
     followTheme(one("#theme"), icon);
+    followViewport();
   }
 
   #wire() {
@@ -118,10 +124,16 @@ export class App {
     this.api.addEventListener("signed-out", () => bus.stop("signed-out"));
     bus.addEventListener("state", () => {
       document.body.dataset.connection = bus.state;
-      if (bus.state === "stopped") this.badge.clear();
+      if (bus.state !== "stopped") return;
+      this.api.end();
+      this.badge.clear();
     });
     for (const type of ["online", "pageshow"]) window.addEventListener(type, () => bus.wake());
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && bus.wake());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState !== "visible") return;
+      bus.wake();
+      timeline.draw();
+    });
     window.addEventListener("beforeunload", (event) => outbox.sending && event.preventDefault());
     one("#find").addEventListener("click", () => this.#switcher());
     one("#keys").addEventListener("click", openKeys);
@@ -201,6 +213,7 @@ export class App {
     const there = timeline.following && reading.attentive;
     if (!there && room.newAfterSeq === null) room.drawLine(others[0].seq - 1);
     timeline.note(others.length);
+    this.announcer.say(others);
   }
 
   /** Offers the way to the "new messages" line where it is not loaded. */

@@ -1,9 +1,11 @@
 // Frames of the socket, each to whom it concerns; and what to read again after frames may have been missed.
 
+import { retryDelayMs } from "./bus/backoff.js";
+
 /** How many conversations unknown to the page are read at once. */
 const MAX_UNKNOWN = 20;
 
-export class Live {
+export class Live extends EventTarget {
   #bus;
   #api;
   #workspace;
@@ -13,11 +15,18 @@ export class Live {
   #outbox;
   #panel;
   #first = true;
-  #catching = null;
+  #catching = false;
+  #again = false;
+  #owed = { conversations: false };
+  #tries = 0;
+  #retry = 0;
   #fetching = new Set();
   #gone = new Set();
 
+  /** Says `behind` when `this.behind` changes: something was missed and is not read again yet. */
   constructor({ bus, api, workspace, directory, room, timeline, outbox, panel }) {
+    super();
+    this.behind = false;
     this.#bus = bus;
     this.#api = api;
     this.#workspace = workspace;
@@ -35,13 +44,34 @@ export class Live {
     });
   }
 
-  /** Reads again what frames would have told: the open window, and the list of conversations. */
+  /** Reads again what frames would have told: the open window, and the list of conversations; until it worked. */
   async catchUp({ conversations = true } = {}) {
-    if (this.#catching) return this.#catching;
-    this.#catching = Promise.allSettled([this.#room.catchUp(this.#looksAt()), conversations ? this.#list() : null]).finally(() => {
-      this.#catching = null;
-    });
-    return this.#catching;
+    clearTimeout(this.#retry);
+    this.#owed = { conversations: this.#owed.conversations || conversations };
+    if (this.#catching) {
+      this.#again = true;
+      return;
+    }
+    this.#catching = true;
+    this.#setBehind(true);
+    const { conversations: list } = this.#owed;
+    const done = await Promise.allSettled([this.#room.catchUp(this.#looksAt()), list ? this.#list() : null]);
+    this.#catching = false;
+    if (done.every(({ status }) => status === "fulfilled")) {
+      this.#owed = { conversations: false };
+      this.#tries = 0;
+      if (!this.#again) return this.#setBehind(false);
+    }
+    this.#again = false;
+    if (!this.#bus.live) return;
+    this.#retry = setTimeout(() => this.catchUp({ conversations: false }), retryDelayMs(this.#tries));
+    this.#tries += 1;
+  }
+
+  #setBehind(behind) {
+    if (this.behind === behind) return;
+    this.behind = behind;
+    this.dispatchEvent(new Event("behind"));
   }
 
   #looksAt() {

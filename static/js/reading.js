@@ -2,6 +2,8 @@
 // moves to the last loaded message, a moment later and once for many messages.
 
 const SETTLE_MS = 250;
+/** Without a live socket the request that takes its place is made less often. */
+const SETTLE_ALONE_MS = 5_000;
 
 export class Reading {
   #workspace;
@@ -56,7 +58,9 @@ export class Reading {
     );
     this.#workspace.setReading(there && this.#bus.live ? id : null);
     if (!there) this.#cancel();
-    else if (!this.#timer && this.#behind()) this.#timer = setTimeout(() => this.#move(), SETTLE_MS);
+    else if (!this.#timer && navigator.onLine && this.#behind()) {
+      this.#timer = setTimeout(() => this.#move(), this.#bus.live ? SETTLE_MS : SETTLE_ALONE_MS);
+    }
   }
 
   #behind() {

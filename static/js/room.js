@@ -126,6 +126,7 @@ export class Room extends EventTarget {
     if (!window) return this.error && this.id ? this.open(this.id) : undefined;
     const query = around && (window.hasAfter || window.items.length > CATCH_UP) ? { around } : {};
     const newest = window.last?.id ?? "";
+    const wasAtEnd = !window.hasAfter;
     const take = (read, page) => (read.around ? window.replace(page) : window.refresh(page));
     const ask = (read) => this.#take(this.#messages(window.conversationId, { ...read, limit: CATCH_UP }), (page) => take(read, page));
     try {
@@ -136,7 +137,7 @@ export class Room extends EventTarget {
     }
     if (window !== this.window) return;
     const arrived = window.items.filter((message) => message.id > newest);
-    if (arrived.length) this.#announce(arrived);
+    if (wasAtEnd && arrived.length) this.#announce(arrived);
     this.#tell("changed");
   }
 

@@ -1,4 +1,8 @@
-"""One server, one Chromium for the session; one workspace for each test."""
+"""One server, one Chromium for this package; one workspace for each test.
+
+Playwright keeps an event loop in this thread, under which Django's ORM refuses to work: it ends with the package, and
+the tests here reach data over HTTP only.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ ARGUMENTS = (
 FLUSH_INTERVAL = "1s"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     if not Path(CHROMIUM).exists():
         missing("chromium", f"there is none at {CHROMIUM}")
@@ -38,13 +42,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
     with running_server(LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_INTERVAL=FLUSH_INTERVAL) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cast(chromium: Browser, server: Server) -> Cast:
     return Cast(server, chromium)
 

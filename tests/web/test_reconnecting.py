@@ -13,7 +13,9 @@ from tests.server import Server
 from .stage import Person, Stage, sign_in
 
 pytestmark = [pytest.mark.chromium, pytest.mark.server]
-GONE = r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection to"
+GONE = (
+    r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INTERNET_DISCONNECTED|WebSocket connection to"
+)
 
 
 @pytest.fixture

@@ -3,17 +3,21 @@
 
 import { advanced, nothing, number, replaced, showsSomething, totals } from "./unread.js";
 
+const PAGE = 200;
+
 export class Workspace extends EventTarget {
   #conversations = new Map();
   #awaitingSnapshot = false;
 
-  constructor({ workspace, me, workspaces, conversations, unread }) {
+  constructor({ workspace, me, workspaces, conversations, next, unread }) {
     super();
     this.id = workspace.id;
     this.slug = workspace.slug;
     this.name = workspace.name;
     this.me = me;
     this.workspaces = workspaces;
+    /** Where the list of joined conversations goes on, or null if all of them are known. */
+    this.next = next ?? null;
     /** The conversation that is being read right now, or null. */
     this.reading = null;
     this.unread = unread ? replaced(unread) : nothing();
@@ -38,6 +42,15 @@ export class Workspace extends EventTarget {
     const kept = keep ? this.#conversations.get(keep) : null;
     this.#conversations = new Map(conversations.map((conversation) => [conversation.id, conversation]));
     if (kept && !this.#conversations.has(keep)) this.#conversations.set(keep, kept);
+    this.#tell("conversations");
+  }
+
+  /** Reads one more page of joined conversations. */
+  async loadMore(api) {
+    const query = { workspace_id: this.id, joined: "true", limit: PAGE, cursor: this.next };
+    const answer = await api.get("/conversations", query);
+    for (const conversation of answer.items) this.#conversations.set(conversation.id, conversation);
+    this.next = answer.next;
     this.#tell("conversations");
   }
 

@@ -11,16 +11,21 @@ export class Banner {
   #timer = 0;
   #words = "";
 
-  constructor(box, bus) {
+  #live;
+
+  /** `live` tells whether the page is still behind what happened. */
+  constructor(box, bus, live) {
     this.#box = box;
     this.#bus = bus;
+    this.#live = live;
     bus.addEventListener("state", () => this.#changed());
+    live.addEventListener("behind", () => this.#changed());
     for (const type of ["online", "offline"]) window.addEventListener(type, () => this.#tick());
   }
 
   #changed() {
-    const { live, state } = this.#bus;
-    if (live) {
+    const { state } = this.#bus;
+    if (this.#fine) {
       this.#since = 0;
       return this.#hide();
     }
@@ -29,9 +34,13 @@ export class Banner {
     this.#tick();
   }
 
+  get #fine() {
+    return this.#bus.live && !this.#live.behind;
+  }
+
   #tick() {
     clearTimeout(this.#timer);
-    if (this.#bus.live || this.#bus.state === "stopped" || !this.#since) return;
+    if (this.#fine || this.#bus.state === "stopped" || !this.#since) return;
     const quiet = this.#since + PATIENCE_MS - Date.now();
     if (quiet <= 0) this.#show();
     this.#timer = setTimeout(() => this.#tick(), quiet > 0 ? quiet : 1_000);
@@ -41,19 +50,24 @@ export class Banner {
     const left = Math.ceil((this.#bus.retryAt - Date.now()) / 1_000);
     const offline = navigator.onLine === false;
     const waiting = this.#bus.state === "waiting" && left > 0;
-    const words = offline ? "You are offline" : "Reconnecting…";
+    const words = this.#bus.live ? "Catching up…" : offline ? "You are offline" : "Reconnecting…";
     const wait = waiting ? `next try in ${left} s` : "";
     if (this.#words !== words) {
       this.#words = words;
       this.#box.replaceChildren(
         h("span", {}, words),
         h("span", { class: "wait", "aria-hidden": "true" }),
-        h("button", { type: "button", on: { click: () => this.#bus.wake() } }, "Retry now"),
+        h("button", { type: "button", on: { click: () => this.#retry() } }, "Retry now"),
       );
       this.#box.className = "banner trouble";
       this.#box.hidden = false;
     }
     this.#box.querySelector(".wait").textContent = wait ? `(${wait})` : "";
+  }
+
+  #retry() {
+    if (this.#bus.live) this.#live.catchUp();
+    else this.#bus.wake();
   }
 
   #stopped(reason) {

@@ -2,7 +2,7 @@
 
 import { avatar } from "./avatar.js";
 import { contentNodes, plainText } from "./blocks.js";
-import { clock, moment } from "./dates.js";
+import { clock, dayLabel, moment } from "./dates.js";
 import { h, icon } from "./dom.js";
 import { drawn, spoken } from "./emoji.js";
 
@@ -12,7 +12,7 @@ const STATUS_WORDS = { streaming: "writing…", failed: "failed", cancelled: "ca
 
 /**
  * The article of a stored message. `context`: { directory, quoted(id) → message or null, react(message, emoji),
- * goTo(id) }.
+ * goTo(id), address(conversationId) }.
  */
 export function messageNode({ message, grouped }, context) {
   const { directory } = context;
@@ -41,6 +41,7 @@ export function messageNode({ message, grouped }, context) {
       message.reply_to_id && quote(message.reply_to_id, context),
       h("div", { class: "content" }, contentNodes(message.content, mentioned), message.edited_at && edited(message), status(message)),
       reactions(message, context),
+      thread(message, context),
     ),
   );
 }
@@ -127,6 +128,18 @@ function quote(id, { directory, quoted, goTo }) {
     icon("reply"),
     original && h("b", {}, speaker(original, directory).display_name),
     h("span", {}, words),
+  );
+}
+
+function thread(message, { address }) {
+  const { conversation_id: id, count, last_at: lastAt } = message.thread ?? {};
+  if (!id || !count) return null;
+  return h(
+    "a",
+    { class: "thread-link", href: address(id) },
+    icon("thread"),
+    `${count} ${count === 1 ? "reply" : "replies"}`,
+    lastAt && h("small", { title: moment(lastAt) }, `last ${dayLabel(lastAt).toLowerCase()}, ${clock(lastAt)}`),
   );
 }
 

@@ -13,14 +13,16 @@ export class Sidebar {
   #actions;
   #links = new Map();
   #heads = new Map();
+  #more;
 
-  /** `actions`: { openId(), create(type), browse() }. */
+  /** `actions`: { openId(), offered(type), create(type), browse(), more() }. */
   constructor(container, workspace, directory, actions) {
     this.#container = container;
     this.#workspace = workspace;
     this.#directory = directory;
     this.#openId = actions.openId;
     this.#actions = actions;
+    this.#more = h("button", { type: "button", class: "quiet more", on: { click: () => actions.more() } }, "Show older conversations");
     for (const type of ["conversations", "unread"]) workspace.addEventListener(type, () => this.draw());
     directory.addEventListener("change", () => this.draw());
   }
@@ -45,6 +47,7 @@ export class Sidebar {
       nodes.push(block);
     }
     for (const id of this.#links.keys()) if (!alive.has(id)) this.#links.delete(id);
+    if (this.#workspace.next) nodes.push(this.#more);
     arrange(this.#container, nodes);
   }
 
