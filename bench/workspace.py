@@ -60,7 +60,7 @@ class Rosters:
         self._sizes = {scope(each): size for each, size in sizes.items()}
         self._latest_seq = latest_seq
 
-    def load_header(self, workspace: int, which: int) -> ScopeHeader | None:
+    def load_header(self, workspace: int, which: int) -> ScopeHeader:
         size = self._sizes[which]
         return ScopeHeader(which, 0, True, True, 0, size, 0, self._latest_seq, 0)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unread.core.budgets import Budgets
-from unread.core.events import Event, MembershipChanged, MessageStored, ReadCursorAdvanced
+from unread.core.events import Event, MessageStored, ReadCursorAdvanced
 from unread.core.runtime import UnreadRuntime
 
 from ..figures import Line, times
 from ..reference import ReferenceRuntime
+from ..reference.snapshots import load
 from ..scale import Scale
 from ..timing import Step, side_by_side
-from ..workspace import WORKSPACE, Rosters, build_runtime, joined, member, posted, scope, warm
+from ..workspace import WORKSPACE, Rosters, build_runtime, member, posted, scope, warm
 
 AUTHOR, SCOPE = 1, 1
 SIZES = ((2_000, 10), (100_000, 50))
@@ -59,12 +60,12 @@ class _Pair:
 
     def __init__(self, size: int) -> None:
         self.size, self.seq, self.reads = size, 0, 1
-        self.product: UnreadRuntime = build_runtime(
-            Rosters({SCOPE: size}), Budgets(max_sync_accounting_members=size, accounting_batch_size=size)
-        )
+        rosters = Rosters({SCOPE: size})
+        budgets = Budgets(max_sync_accounting_members=size, accounting_batch_size=size)
+        self.product: UnreadRuntime = build_runtime(rosters, budgets)
         self.baseline = ReferenceRuntime()
-        roster: list[MembershipChanged] = [joined(each, SCOPE, each) for each in range(1, size + 1)]
-        self.baseline.apply(roster)
+        header = rosters.load_header(WORKSPACE, scope(SCOPE))
+        load(self.baseline, header, rosters.load_page(WORKSPACE, scope(SCOPE), 0, size))
         first = self.message()
         warm(self.product, first)
         self.baseline.apply([first])

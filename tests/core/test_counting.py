@@ -276,6 +276,50 @@ def test_threads_count_apart_and_are_silent_with_their_parent(told: Told) -> Non
     assert told.shows(told.ben, thread) == NOTHING
 
 
+def test_a_restart_changes_nothing_and_counting_goes_on(told: Told) -> None:
+    told.post(told.ann, told.channel, (told.ben,))
+    told.add_activity(told.ann, told.channel, True)
+    told.mark_unread(told.cat, told.channel)
+    told.board.restart()
+    assert told.shows(told.ben) == Truth(messages=1, mentions=1, activities=1)
+    assert told.shows(told.cat) == Truth(messages=1, activities=1, manual=True)
+    told.post(told.ann, told.channel)
+    assert told.shows(told.ben) == Truth(messages=2, mentions=1, activities=1)
+
+
+def test_changes_of_messages_from_before_a_restart(told: Told) -> None:
+    for _ in range(3):
+        told.post(told.ann, told.channel, (told.cat,))
+    told.read_to(told.cat, told.channel, 1)
+    told.delete(told.channel, 2)
+    told.board.restart()
+    changes = [*told.delete(told.channel, 3), *told.edit_mentions(told.channel, 1, (told.ben,))]
+    told.board.tell(tuple(changes))
+    assert told.shows(told.ben) == Truth(messages=1, mentions=1)
+    assert told.shows(told.cat) == NOTHING
+
+
+def test_reading_everything_after_a_restart_is_exact(told: Told) -> None:
+    told.post(told.ann, told.channel)
+    told.post(told.ann, told.channel)
+    told.board.restart()
+    told.read_all(told.ben, (told.channel,))
+    told.post(told.ann, told.channel)
+    assert told.shows(told.ben) == Truth(messages=1)
+    assert told.board.is_ready(told.ben, told.channel)
+    assert not told.board.is_ready(told.cat, told.channel)
+
+
+def test_reading_half_of_it_after_a_restart_leaves_a_bound(told: Told) -> None:
+    for _ in range(4):
+        told.post(told.ann, told.channel)
+    told.delete(told.channel, 4)
+    told.board.restart()
+    told.read_to(told.ben, told.channel, 2)
+    assert told.board.shows(told.ben, told.channel) == Truth(messages=2)
+    assert not told.board.is_ready(told.ben, told.channel)
+
+
 class Recorder(Player):
     """Plays facts alone and keeps what each committed."""
 
@@ -311,14 +355,52 @@ def test_facts_told_in_any_order_and_again_equal_the_oracle(
     config = Config(join_moves_cursor=join_moves_cursor)
     made, recorder = BOARDS[board](config), Recorder(config)
     commits = recorder.begin(made.facts)
-    for name, *arguments in moves:
-        getattr(recorder, name)(*arguments)
-    rng = random.Random(seed)
-    told = [*enumerate(commits), *rng.choices(list(enumerate(commits)), k=len(commits) // 4)]
-    for _, events in sorted(told, key=lambda each: each[0] + rng.uniform(0, disorder)):
-        made.tell(events)
+    _play(recorder, moves)
+    _tell(made, commits, random.Random(seed), disorder)
     tables = made.facts.tables
     for member in made.facts.members:
         for scope in tables.scopes:
             assert made.shows(member, scope) == oracle.truth(tables, member, scope)
         assert made.has_unread(member) == oracle.has_unread(tables, member)
+
+
+@pytest.mark.parametrize("board", list(BOARDS))
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@given(
+    before=st.lists(MOVES, max_size=25),
+    after=st.lists(MOVES, max_size=25),
+    seed=st.integers(0, 2**32),
+    disorder=st.sampled_from([0, 3, 1000]),
+)
+def test_after_a_restart_ready_is_exact_and_nothing_is_below_the_oracle(
+    board: str, before: Any, after: Any, seed: int, disorder: int
+) -> None:
+    made, recorder, rng = BOARDS[board](Config()), Recorder(Config()), random.Random(seed)
+    commits = recorder.begin(made.facts)
+    _play(recorder, before)
+    _tell(made, commits, rng, disorder)
+    made.restart()
+    told = len(commits)
+    _play(recorder, after)
+    _tell(made, commits[told:], rng, disorder)
+    tables = made.facts.tables
+    for member in made.facts.members:
+        for scope in tables.scopes:
+            shown, truth = made.shows(member, scope), oracle.truth(tables, member, scope)
+            if made.is_ready(member, scope):
+                assert shown == truth
+            assert shown.manual == truth.manual
+            assert shown.messages >= truth.messages
+            assert shown.mentions >= truth.mentions
+            assert shown.activities >= truth.activities
+
+
+def _play(recorder: Recorder, moves: Any) -> None:
+    for name, *arguments in moves:
+        getattr(recorder, name)(*arguments)
+
+
+def _tell(made: Board, commits: list[Batch], rng: random.Random, disorder: int) -> None:
+    told = [*enumerate(commits), *rng.choices(list(enumerate(commits)), k=len(commits) // 4)]
+    for _, events in sorted(told, key=lambda each: each[0] + rng.uniform(0, disorder)):
+        made.tell(events)
