@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -268,7 +268,9 @@ class Switchboard:
             self._want_behind(message_id, state.scope_id, state.revision)
         elif self._ended.get(message_id) != state.revision:
             self._remember_end(message_id, state.revision)
-            self._want(message_id, state.scope_id)
+            # Facts also speak of what hangs on a message: reactions, its thread. Those leave its time alone.
+            if state.changed_since(datetime.now(UTC) - timedelta(milliseconds=OVERLAP_MS)):
+                self._want(message_id, state.scope_id)
 
     # Handing out
 

@@ -35,10 +35,15 @@ class State:
     revision: int
     status: str
     visible: bool
+    updated_at: datetime
 
     @property
     def open(self) -> bool:
         return self.status == MessageStatus.STREAMING
+
+    def changed_since(self, when: datetime) -> bool:
+        """Whether its content or status may have; an expiry leaves no time of its own."""
+        return self.updated_at >= when or self.status == MessageStatus.EXPIRED
 
 
 def inner_scopes(scope_ids: Iterable[UUID]) -> dict[UUID, UUID]:
@@ -76,10 +81,10 @@ def states(message_ids: Collection[UUID]) -> dict[UUID, State]:
     found: dict[UUID, State] = {}
     for at in range(0, len(ids), _CHUNK):
         rows = Message.objects.filter(id__in=ids[at : at + _CHUNK])
-        for message_id, scope_id, revision, status, kind in rows.values_list(
-            "id", "scope_id", "revision", "status", "message_type"
+        for message_id, scope_id, revision, status, kind, updated_at in rows.values_list(
+            "id", "scope_id", "revision", "status", "message_type", "updated_at"
         ):
-            found[message_id] = State(scope_id, revision, status, is_human_visible(kind))
+            found[message_id] = State(scope_id, revision, status, is_human_visible(kind), updated_at)
     return found
 
 
