@@ -8,7 +8,7 @@ from re import Pattern
 from typing import Any
 
 from .health import healthz, readyz
-from .http import PooledHandler
+from .http import PooledHandler, refuse
 from .serving import Serving
 
 logger = logging.getLogger(__name__)
@@ -54,17 +54,20 @@ class Application:
             await healthz(send)
         elif path == "/readyz":
             await readyz(self.serving, send)
+        elif not self.serving.takes_work:
+            await refuse(send, 503, "unavailable", "This server is stopping; try again shortly.")
         elif found := _match(self._streams, scope):
             await found(scope, receive, send)
         else:
             await self._http(scope, receive, send)
 
     async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if found := _match(self._sockets, scope):
+        found = _match(self._sockets, scope) if self.serving.takes_work else None
+        if found:
             await found(scope, receive, send)
         else:
             await receive()
-            await send({"type": "websocket.close", "code": 4004})
+            await send({"type": "websocket.close", "code": 4004 if self.serving.takes_work else 4012})
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:

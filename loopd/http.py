@@ -56,9 +56,9 @@ class PooledHandler(ASGIHandler):
         if body is None:
             return
         if len(body) > MAX_BODY_BYTES:
-            await _refuse(send, 413, "too_large", f"The request body may have at most {MAX_BODY_BYTES} bytes.")
+            await refuse(send, 413, "too_large", f"The request body may have at most {MAX_BODY_BYTES} bytes.")
         elif len(self._admitted) >= self._room or self._admitted_bytes + len(body) > ADMITTED_BYTES:
-            await _refuse(send, 503, "unavailable", "Too many requests are waiting here; try again shortly.")
+            await refuse(send, 503, "unavailable", "Too many requests are waiting here; try again shortly.")
         else:
             self._admitted_bytes += len(body)
             try:
@@ -137,9 +137,14 @@ async def _read(receive: Receive) -> bytes | None:
             return b"".join(parts)
 
 
-async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
+async def refuse(send: Send, status: int, kind: str, message: str) -> None:
+    """A problem as an answer, where Django is not asked. The connection is not kept."""
     content = orjson.dumps(problem_body(kind, message))
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(content)).encode()),
+        (b"connection", b"close"),
+    ]
     if status == 503:
         headers.append((b"retry-after", b"1"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

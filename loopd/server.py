@@ -1,18 +1,22 @@
 """The server process: Daphne with a start and a stop of its own. `python -m loopd.server [daphne's options]`.
 
 Daphne sends no lifespan events, so its server class starts the workers when the reactor runs, and stops them before it
-ends, whether by a signal, by Ctrl-C or by `runserver`. Two things of Daphne's are mended on the way:
+ends, whether by a signal, by Ctrl-C or by `runserver`. Three things of Daphne's are mended on the way:
 
 - at shutdown it looks up an application that a connection need not have any more, and the error would drop whatever
   was chained behind it;
 - it has no back-pressure: a client that does not read makes it buffer without end. Here a send waits while the
-  connection's buffer is full, and a connection that stays full is cut.
+  connection's buffer is full, and a connection that stays full is cut;
+- it takes request bodies of any size (`uploads`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sys
+import threading
 from typing import Any
 
 from daphne.cli import CommandLineInterface
@@ -22,21 +26,33 @@ from django.core.exceptions import ImproperlyConfigured
 from twisted.internet import defer, reactor
 
 from . import env
+from .uploads import bound_uploads
 from .valve import Valve
+
+logger = logging.getLogger(__name__)
 
 LAST_WORDS_S = 1.0
 """For clients to hear, at a stop, that their socket is closing."""
+EXIT_PATIENCE_S = 5.0
+"""After a stop, for threads that hang in something that does not come back."""
+MAX_COMMAND_MESSAGE_BYTES = 16 * 1024
 
 
 class LoopdServer(Server):
     def run(self) -> None:
         reactor.callWhenRunning(self._start)  # type: ignore[attr-defined]
         self._failure: BaseException | None = None
+        self._ports: list[Any] = []
         super().run()
         if self._failure is not None:
             raise SystemExit(f"loopd did not start: {self._failure}")
 
+    def listen_success(self, port: Any) -> None:
+        super().listen_success(port)
+        self._ports.append(port)
+
     def _start(self) -> None:
+        bound_uploads(self.http_factory)
         from .asgi import serving
 
         self._serving = serving
@@ -64,8 +80,8 @@ class LoopdServer(Server):
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._drain()))
 
     async def _drain(self) -> None:
-        for listening in self.listeners:
-            listening.addCallback(lambda port: port.stopListening() if port else None)
+        for port in self._ports:
+            port.stopListening()
         if hasattr(self, "_serving"):
             await self._serving.stop()
         applications = [
@@ -78,6 +94,7 @@ class LoopdServer(Server):
         if applications:
             await asyncio.wait(applications, timeout=2)
         await self._let_go()
+        _leave_at_last()
 
     async def _let_go(self) -> None:
         """Give clients a moment to hear that their socket is closing."""
@@ -87,6 +104,19 @@ class LoopdServer(Server):
             for protocol, details in self.connections.items()
         ):
             await asyncio.sleep(0.02)
+
+
+def _leave_at_last() -> None:
+    """End the process even where a thread does not end. Everything that can be saved has been saved."""
+
+    def leave() -> None:
+        logger.error("left with threads that did not end")
+        logging.shutdown()
+        os._exit(1)
+
+    timer = threading.Timer(EXIT_PATIENCE_S, leave)
+    timer.daemon = True
+    timer.start()
 
 
 class CommandLine(CommandLineInterface):
@@ -107,6 +137,7 @@ def main(arguments: list[str]) -> None:
             given = ["-b", host, *given]
         if not any(option.startswith("-v") or option == "--verbosity" for option in given):
             given = ["-v", "0", *given]
+        given = ["--websocket-max-message-size", str(MAX_COMMAND_MESSAGE_BYTES), *given]
         CommandLine().run([*given, "loopd.asgi:application"])
     except ImproperlyConfigured as error:  # the name of a setting, and what is wrong with it
         sys.exit(f"loopd cannot start: {error}")

@@ -40,6 +40,11 @@ class Serving:
         self.loop: asyncio.AbstractEventLoop | None = None
         self._stopping = threading.Lock()
 
+    @property
+    def takes_work(self) -> bool:
+        """False once a stop has begun."""
+        return self.phase not in (Phase.DRAINING, Phase.STOPPED)
+
     async def start(self) -> None:
         if self.phase is not Phase.BUILT:
             return
@@ -61,7 +66,9 @@ class Serving:
         if not await self.http.drain(self.deadline_s * 0.4):
             logger.error("%d requests still ran when the process stopped", self.http.running)
         left = max(1.0, self.deadline_s - (time.monotonic() - began))
-        await asyncio.get_running_loop().run_in_executor(None, self._stop_workers, left)
+        stopping = asyncio.get_running_loop().run_in_executor(None, self._stop_workers, left)
+        if not (await asyncio.wait([stopping], timeout=left + 1.0))[0]:
+            logger.error("the workers did not stop within %.1f s", left)
         self.phase = Phase.STOPPED
         logger.info("stopped after %.2f s", time.monotonic() - began)
 

@@ -35,6 +35,9 @@ class Proxy:
         self.cut()
         self._listening.close()
 
+    def passing(self, pair: tuple[socket.socket, socket.socket], data: bytes, *, asked: bool) -> None:
+        """Called before `data` is forwarded; may take its time. `asked`: from the client."""
+
     def _accept(self) -> None:
         while True:
             try:
@@ -58,6 +61,7 @@ class Proxy:
     def _forward(self, source: socket.socket, sink: socket.socket, pair: tuple[socket.socket, socket.socket]) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                self.passing(pair, data, asked=source is pair[0])
                 sink.sendall(data)
         _close(pair)
         with self._lock:

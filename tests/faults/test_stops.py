@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
+import signal
 import socket
 import threading
 from collections.abc import Iterator
+from http.client import HTTPException
 from typing import Any
 
 import pytest
@@ -85,21 +88,14 @@ def test_a_request_that_runs_when_the_stop_begins_is_answered_and_counted(server
     channel = cast.channel("ann", "ben")
     cast.post("ann", channel, "warms everything up")
     answers: list[Any] = []
-    metrics = server.manage("create_token", "metrics").strip().splitlines()[-1]
-
-    def running() -> str:
-        """One line of the metrics; the request that reads them counts too."""
-        lines = str(server.call(metrics, "GET", "//metrics").value).splitlines()
-        return next(line for line in lines if line.startswith("loopd_http_requests_running"))
-
-    assert running() == "loopd_http_requests_running 1.0"
+    assert _requests_running(server, cast) == 1
     held = sqlite3.connect(server.home / "loopd.sqlite3", timeout=30, isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
     sending = threading.Thread(
         target=lambda: answers.append(cast.ask("ann", "POST", f"/conversations/{channel}/messages", {"text": "late"}))
     )
     sending.start()
-    wait_until(lambda: running() == "loopd_http_requests_running 2.0", 10, running)
+    wait_until(lambda: _requests_running(server, cast) == 2, 10)
     stopping = threading.Thread(target=server.stop)
     stopping.start()
     wait_until(lambda: server._readyz() != 200, 10)
@@ -110,6 +106,69 @@ def test_a_request_that_runs_when_the_stop_begins_is_answered_and_counted(server
     assert [answer.status for answer in answers] == [201]
     server.start()
     assert settled(cast, "ben")["counts"][channel]["messages"] == 2
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process(server: Server) -> None:
+    if server.own["DATABASE_URL"]:
+        pytest.skip("the request is held by SQLite's one write lock")
+    import sqlite3
+
+    server.environment["LOOPD_STOP_DEADLINE"] = "1s"
+    server.stop()
+    server.start()
+    cast = Cast(server, "ann")
+    channel = cast.channel("ann")
+    held = sqlite3.connect(server.home / "loopd.sqlite3", timeout=30, isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+
+    def hang() -> None:
+        with contextlib.suppress(OSError, HTTPException):
+            cast.ask("ann", "POST", f"/conversations/{channel}/messages", {"text": "waits for the lock"})
+
+    hanging = threading.Thread(target=hang)
+    hanging.start()
+    wait_until(lambda: "database is locked" not in server.log and _requests_running(server, cast) == 2, 10)
+    assert server.process is not None
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(15) == 1
+    assert "did not end" in server.log
+    held.close()
+    hanging.join(30)
+
+
+def test_nothing_new_is_taken_while_a_stop_waits(server: Server) -> None:
+    if server.own["DATABASE_URL"]:
+        pytest.skip("the request is held by SQLite's one write lock")
+    import sqlite3
+
+    cast = Cast(server, "ann")
+    channel = cast.channel("ann")
+    kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    kept.request("GET", "/healthz")
+    kept.getresponse().read()
+    held = sqlite3.connect(server.home / "loopd.sqlite3", timeout=30, isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    sending = threading.Thread(target=lambda: cast.post("ann", channel))
+    sending.start()
+    wait_until(lambda: _requests_running(server, cast) == 2, 10)
+    stopping = threading.Thread(target=server.stop)
+    stopping.start()
+    wait_until(lambda: server._readyz() == 0, 10)
+    kept.request("GET", "/v1/me")
+    refused = kept.getresponse()
+    assert (refused.status, refused.getheader("Retry-After")) == (503, "1")
+    held.execute("ROLLBACK")
+    held.close()
+    sending.join(30)
+    stopping.join(30)
+    assert server.process is not None
+    assert server.process.returncode == 0
+
+
+def _requests_running(server: Server, cast: Cast) -> float:
+    """The request that reads them counts too."""
+    lines = str(server.call(cast.token["ann"], "GET", "//metrics").value).splitlines()
+    return float(next(line for line in lines if line.startswith("loopd_http_requests_running")).split()[1])
 
 
 def test_a_second_server_is_refused_until_the_first_has_stopped(server: Server) -> None:
