@@ -86,6 +86,7 @@ def _is_quiet(live: LiveScope) -> bool:
         or live.dropped_change
         or live.roster.open_gap
         or live.rewinds.open_gap
+        or live.rewinds.unsettled()
         or (live.complete and _misses_something(live))
     )
 

@@ -147,7 +147,9 @@ def _copy_rows(workspace: Workspace, scope: int, live: LiveScope | None, places:
         np.maximum(numbers["rewind"], live.rewinds.applied, out=numbers["rewind"])
         for aspect in (MESSAGES, ACTIVITIES):
             _take_early_out(columns, live, aspect, rows, numbers, again)
-        if live.rewinds.open_gap:  # some facts may contain changes that the row's generation does not
+        if (
+            live.rewinds.open_gap or live.rewinds.unsettled()
+        ):  # some facts may contain changes that the row's generation does not
             again[:] = True
             _only_hints(numbers, again)
     columns.flags[rows] |= FLYING

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .aspects import ACTIVITIES, MESSAGES, Aspect
+from .events import MessagesChanged
 from .live import LiveScope, Warming
-from .scope_events import lose, lose_changes, lose_gaps
+from .scope_events import lose, lose_changes, lose_gaps, lose_late_changes
 from .stream import Stream
 from .workspace import Workspace
 
@@ -67,6 +68,8 @@ def _settle(workspace: Workspace, live: LiveScope, aspect: Aspect, stream: Strea
 
 def _look_at_rewinds(workspace: Workspace, live: LiveScope, grace: float) -> None:
     rewinds = live.rewinds
+    if rewinds.settle_since >= 0 and (not rewinds.unsettled() or workspace.now - rewinds.settle_since >= grace):
+        _settle_changes(workspace, live)
     if not rewinds.open_gap:
         rewinds.gap_since = _CLOSED
         return
@@ -75,6 +78,14 @@ def _look_at_rewinds(workspace: Workspace, live: LiveScope, grace: float) -> Non
     if workspace.now - rewinds.gap_since >= grace:
         lose_changes(workspace, live, rewinds.gap_top)
         rewinds.gap_since = _CLOSED
+
+
+def _settle_changes(workspace: Workspace, live: LiveScope) -> None:
+    waiting = {event.rewind_generation for event in live.pending or () if isinstance(event, MessagesChanged)}
+    missing = live.rewinds.unsettled(waiting)
+    if missing:
+        lose_late_changes(workspace, live, missing)
+    live.rewinds.settle_since = _CLOSED
 
 
 def _look_at_roster(workspace: Workspace, live: LiveScope, grace: float) -> None:
@@ -101,6 +112,7 @@ def _misses_anything(live: LiveScope) -> bool:
     return (
         any(stream.open_gap or stream.settle_since >= 0 for stream in streams)
         or live.rewinds.open_gap
+        or live.rewinds.settle_since >= 0
         or live.roster.open_gap
         or bool(live.pending)
         or live.warming is Warming.WANTED

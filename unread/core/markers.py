@@ -7,6 +7,7 @@ from .columns import EXACT, LOADED, NEVER
 from .events import ManualUnreadCleared, ManualUnreadSet, NotificationPolicyChanged, UnreadFrom
 from .log import Fact
 from .recount import counted_here, note_ready, recount
+from .scope_events import expect_changes
 from .states import CountState
 from .workspace import NOT_FORGOTTEN, Workspace
 
@@ -69,6 +70,7 @@ def _mark_from(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) -
         live.rewinds.seen = max(live.rewinds.seen, unread.rewind_generation)
         if live.messages.open_gap or live.rewinds.open_gap:
             workspace.open_gaps.add(scope)
+        expect_changes(workspace, live, unread.rewind_generation)
     newer = unread.read_generation > int(columns.read_generation[row])
     ready = int(columns.state[row]) == CountState.READY
     if not newer and (ready or int(columns.last_read[row]) < unread.last_read_seq):

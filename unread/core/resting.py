@@ -24,7 +24,7 @@ def pack(live: LiveScope) -> bytes | None:
     """The scope's state, or None while anything about it is open."""
     if not live.complete or live.busy or live.waiting or live.warming is not Warming.IDLE:
         return None
-    if live.roster.open_gap or live.rewinds.open_gap:
+    if live.roster.open_gap or live.rewinds.open_gap or live.rewinds.settle_since >= 0:
         return None
     words: _Words[int] = array("i")
     words.append(live.roster.complete)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from .events import MessagesChanged
 from .stream import UNSTARTED
 
 
 class Rewinds:
-    __slots__ = ("applied", "gap_since", "gap_top", "held", "late", "lost", "seen", "start")
+    __slots__ = (
+        "applied",
+        "gap_since",
+        "gap_top",
+        "held",
+        "late",
+        "lost",
+        "seen",
+        "settle_from",
+        "settle_since",
+        "start",
+    )
 
     def __init__(self) -> None:
         self.start = UNSTARTED
@@ -24,6 +35,9 @@ class Rewinds:
         self.lost: set[int] | None = None
         self.gap_since = -1.0
         self.gap_top = 0
+        self.settle_from = 0
+        """Changes past this one and up to the start have to arrive: a fact accounted here may lack them."""
+        self.settle_since = -1.0
 
     def begin(self, generation: int) -> None:
         self.start = self.applied = generation
@@ -48,6 +62,22 @@ class Rewinds:
                 self.lost.discard(generation)
         else:
             self.applied = generation
+
+    def settle(self, after: int, now: float) -> None:
+        """A fact of that generation was accounted: what was committed since, in this life, is still on its way."""
+        if self.settle_since < 0:
+            self.settle_from, self.settle_since = after, now
+        else:
+            self.settle_from, self.settle_since = min(self.settle_from, after), now
+
+    def unsettled(self, waiting: Collection[int] = ()) -> int:
+        """The highest change at or below the start that has to arrive, has not and does not wait; 0 if none."""
+        if self.settle_since < 0:
+            return 0
+        generation, late = self.start, self.late or ()
+        while generation > self.settle_from and (generation in late or generation in waiting):
+            generation -= 1
+        return generation if generation > self.settle_from else 0
 
     def hold(self, event: MessagesChanged) -> None:
         self.held = self.held or {}

@@ -85,6 +85,8 @@ def _account(workspace: Workspace, live: LiveScope, aspect: Aspect, seq: int, fa
     if record is not None and record.generation > generation:
         fact, generation = record.fact, record.generation
     stream.own_log().put(seq, fact, generation)
+    if aspect is MESSAGES:
+        expect_changes(workspace, live, generation)
     if workspace.scopes.length[live.number] > budgets.max_sync_accounting_members:
         workspace.metrics.count("over_budget_events")
         if fact.counts:
@@ -215,6 +217,22 @@ def lose_changes(workspace: Workspace, live: LiveScope, up_to: int) -> None:
         demote(workspace, live, everyone)
         apply_held(workspace, live)
     behind_changed(workspace, live)
+
+
+def expect_changes(workspace: Workspace, live: LiveScope, generation: int) -> None:
+    """Facts as of that generation are counted: changes from there to the start are news of this life, not history."""
+    if generation < live.rewinds.start:
+        live.rewinds.settle(generation, workspace.now)
+        workspace.open_gaps.add(live.number)
+
+
+def lose_late_changes(workspace: Workspace, live: LiveScope, up_to: int) -> None:
+    """Changes at or below the start are not coming; they are applied all the same if they do."""
+    workspace.metrics.count("lost_events")
+    log = live.messages.own_log()
+    log.distrust(up_to)
+    log.raise_floor(max(live.messages.top, live.messages.frontier))
+    demote(workspace, live, everyone)
 
 
 def _targeted(workspace: Workspace, scope: int, event: MessageStored | NonMessageActivityStored) -> None:
