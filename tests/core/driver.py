@@ -31,6 +31,7 @@ def random_config(rng: random.Random) -> Config:
     return Config(
         members=rng.choice((2, 3)),
         busy_scopes=rng.choice((1, 2, 4)),
+        with_thread=rng.random() < 0.4,
         log=rng.choice((1, 2, 3, 1000, 1000, 1000)),
         hydrate_batch=rng.choice((1, 2, 3, 100)),
         flush_batch=rng.choice((1, 2, 1000)),
@@ -46,21 +47,23 @@ def random_config(rng: random.Random) -> Config:
 
 def random_history(rng: random.Random) -> History:
     """They differ in length, in which moves occur at all, in how promptly commits arrive and in how busy jobs are."""
-    moves: list[Move] = []
+    config = random_config(rng)
+    chosen = {name: kind.weight for name, kind in MOVES.items()}
+    if config.lossy:
+        chosen |= {"lose": 14, "find": 5, "wait": 8}
+    for muted in rng.sample(NAMES, rng.randrange(len(NAMES) * 2 // 3)):
+        chosen[muted] = chosen[muted] if muted in ("post", "deliver", "lose") else 0
     promptness = rng.choice((0.0, 0.5, 0.9))
     bustle = rng.choice((0.0, 0.05, 0.2))
-    chosen = {name: kind.weight for name, kind in MOVES.items()}
-    for muted in rng.sample(NAMES, rng.randrange(len(NAMES) * 2 // 3)):
-        chosen[muted] = chosen[muted] if muted in ("post", "deliver") else 0
-    names, weights = list(chosen), list(chosen.values())
-    for name in rng.choices(names, weights, k=rng.choice((6, 12, 25, 50))):
+    moves: list[Move] = []
+    for name in rng.choices(list(chosen), list(chosen.values()), k=rng.choice((6, 12, 25, 50))):
         move: Move = (name, *(rng.randrange(bound) for bound in MOVES[name].bounds))
         if rng.random() < bustle:
             move = ("aside", rng.randrange(ASIDE_POINTS), *move)
         moves.append(move)
         if rng.random() < promptness:
             moves.append(("deliver_all",))
-    return History(random_config(rng), tuple(moves))
+    return History(config, tuple(moves))
 
 
 def failure_of(history: History) -> str | None:

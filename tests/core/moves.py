@@ -17,7 +17,7 @@ class Kind:
 
 
 FACTS = {
-    "post": Kind((MEMBERS, SCOPES, MEMBERS + 1, 6), 30),
+    "post": Kind((MEMBERS, SCOPES, MEMBERS + 1, 6), 60),
     "replay": Kind((SCOPES, BACK), 4),
     "delete": Kind((SCOPES, BACK), 6),
     "rewind": Kind((SCOPES, BACK), 3),
@@ -39,7 +39,7 @@ FACTS = {
 }
 
 DELIVERIES = {
-    "deliver": Kind((ANY,), 30),
+    "deliver": Kind((ANY,), 40),
     "deliver_all": Kind((), 12),
     "again": Kind((ANY,), 8),
     "lose": Kind((ANY,), 4),

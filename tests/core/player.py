@@ -44,10 +44,13 @@ class Player:
 
     def __post_init__(self) -> None:
         self.stage = Stage(self.config)
-        _, events = self.stage.facts.create_channel(self.stage.facts.members)
+        facts = self.stage.facts
+        channel, events = facts.create_channel(facts.members)
         self.stage.commit(events)
-        _, events = self.stage.facts.create_channel(self.stage.facts.members[:2])
-        self.stage.commit(events)
+        if self.config.with_thread:
+            self.stage.commit(facts.post(facts.members[0], channel))
+            self.stage.commit(facts.create_thread(facts.members[1], channel, 1)[1])
+        self.stage.commit(facts.create_channel(facts.members[:2])[1])
         if not self.config.cold_start:
             self.stage.deliver_all()
 

@@ -26,6 +26,8 @@ class Config:
     members: int = 3
     busy_scopes: int = 4
     """How many of the scopes anything happens in."""
+    with_thread: bool = False
+    """The second scope is a thread of the first."""
     log: int = 1000
     hydrate_batch: int = 100
     flush_batch: int = 1000

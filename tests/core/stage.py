@@ -53,6 +53,8 @@ class Stage:
     asides: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
     """Steps to slip in: after so many more points in store calls, what to do."""
     flushing: bool = False
+    unsettled: set[int] = field(default_factory=set)
+    """Scopes that events were in flight of when the last flush began, or came to be since."""
     in_batches: int = 0
     """Events under way that have let the lock go."""
     busy: int = 0
@@ -78,6 +80,7 @@ class Stage:
             if each:
                 self.last_commit = next(self._numbers)
                 self.trust.committed(each, self.last_commit)
+                self.unsettled |= {event.scope for event in each}
                 self.waiting.append(Parcel(self.last_commit, each))
 
     def deliver(self, which: int) -> None:
@@ -143,6 +146,7 @@ class Stage:
         if self.flushing or self.in_batches:
             return
         covers = self.rested and not self.upserts_to_fail
+        self.unsettled = {scope for scope in self.facts.tables.scopes if self.in_flight(scope)}
         self.flushing = True
         try:
             self.runtime.flush()

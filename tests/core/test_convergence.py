@@ -38,6 +38,7 @@ class Convergence(RuleBasedStateMachine):
     @initialize(
         log=st.sampled_from((1000, 1, 2, 3)),
         hydrate_batch=st.sampled_from((100, 1, 2, 3)),
+        with_thread=st.booleans(),
         split=st.booleans(),
         cold_start=st.booleans(),
         join_moves_cursor=st.booleans(),
