@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from ..actions.mentioning import MAX_MENTIONS
+from ..actions.reactions import MAX_EMOJI_PER_MESSAGE, MAX_REACTIONS_PER_MESSAGE
 from ..agentue.values import JsonObject
 from .content import content_of, emoji_name
 from .inspection import author_of
@@ -87,10 +88,15 @@ class Translator:
             if not emoji:
                 report.notes["a reaction whose name is no name of an emoji"] += 1
                 continue
+            if len({known for known, _ in found} | {emoji}) > MAX_EMOJI_PER_MESSAGE:
+                report.notes[f"a message with more than {MAX_EMOJI_PER_MESSAGE} emoji; the rest is left out"] += 1
+                break
             for user in users:
                 if user in self.people:
                     found[emoji, self.people[user].member_id] = None
-        return tuple(found)
+        if len(found) > MAX_REACTIONS_PER_MESSAGE:
+            report.notes[f"a message with more than {MAX_REACTIONS_PER_MESSAGE} reactions; the rest is left out"] += 1
+        return tuple(found)[:MAX_REACTIONS_PER_MESSAGE]
 
 
 def key_prefix(channel_id: str) -> str:

@@ -19,7 +19,7 @@ CASES = json.loads((Path(__file__).parents[1] / "data" / "unread.json").read_tex
 NOT_BUILT_YET = {
     "task attention reaches watchers, assignee and mentioned, nobody else": "tasks",
 }
-"""These must fail until what they need is there; once they pass, this test says so."""
+"""It must fail until what it needs is there; once it passes, this test says so."""
 
 
 def _marked(case: dict[str, Any]) -> Any:

@@ -331,6 +331,16 @@ def test_a_reply_without_its_root_stays_in_the_channel(tmp_path: Path) -> None:
     assert [text_of(message) for message in target.said("general")] == ["orphan"]
 
 
+def test_reactions_are_bounded_as_they_are_here(tmp_path: Path) -> None:
+    target = Import(tmp_path)
+    made = target.small_team()
+    many = [{"name": f"e{at}", "users": ["U1"]} for at in range(60)]
+    made.say("general", "U1", "popular", 200, reactions=many)
+    assert "a message with more than 50 emoji" in target.run(made)
+    popular = next(message for message in target.said("general") if text_of(message) == "popular")
+    assert popular.reactions.count() == 50
+
+
 def test_a_zipped_folder_and_foreign_files_do_no_harm(tmp_path: Path) -> None:
     made = small_team()
     made.extra = {
