@@ -41,12 +41,9 @@ def screen(request: HttpRequest, member: Member) -> Json:
         "members_next": known[MEMBERS_SENT - 1]["id"] if len(known) > MEMBERS_SENT else None,
         "csrf": get_token(request),
         "page": None,
-        "urls": {
-            "sprite": staticfiles_storage.url("icons/sprite.svg"),
-            "icons": {
-                "plain": staticfiles_storage.url("icons/favicon.svg"),
-                "unread": staticfiles_storage.url("icons/favicon-unread.svg"),
-            },
+        "icons": {
+            "plain": staticfiles_storage.url("icons/favicon.svg"),
+            "unread": staticfiles_storage.url("icons/favicon-unread.svg"),
         },
     }
     return {

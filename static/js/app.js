@@ -24,7 +24,7 @@ import { Saying } from "./verbs/saying.js";
 import { MessageActions } from "./view/actions.js";
 import { Announcer } from "./view/announcer.js";
 import { Banner } from "./view/banner.js";
-import { icon, useSprite } from "./view/dom.js";
+import { icon } from "./view/dom.js";
 import { Header } from "./view/header.js";
 import { Intro } from "./view/intro.js";
 import { Notice } from "./view/notice.js";
@@ -38,7 +38,6 @@ const one = (selector) => document.querySelector(selector);
 
 export class App {
   constructor(boot) {
-    useSprite(boot.urls.sprite);
     this.#stores(boot);
     this.#views(boot);
     this.#wire();
@@ -71,7 +70,7 @@ export class App {
 
   #views(boot) {
     const { api, workspace, directory, room, outbox, messageVerbs: messages, conversationVerbs: conversations } = this;
-    this.badge = new Badge(workspace, () => this.#roomName(), boot.urls.icons);
+    this.badge = new Badge(workspace, () => this.#roomName(), boot.icons);
     this.sidebar = new Sidebar(one("#conversations"), workspace, directory, {
       openId: () => room.id,
       offered: (type) => type === "channel" || type === "dm",

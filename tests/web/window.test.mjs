@@ -31,6 +31,8 @@ test("a newer revision replaces, an older one is left out", () => {
   const window = opened(1, 2);
   assert.equal(window.put(message(2, 3)), "updated");
   assert.equal(window.put(message(2, 2)), "stale");
+  assert.equal(window.put(message(2, 3)), "stale");
+  assert.equal(window.put({ ...message(2, 3), reactions: {} }), "updated");
   assert.equal(window.get(id(2)).revision, 3);
 });
 
@@ -48,6 +50,14 @@ test("a refresh drops what is gone, takes what is new, and keeps the size of the
   window.refresh({ ...page(1, 18), items: page(1, 18).items.filter((item) => item.seq !== 12) });
   assert.deepEqual(seqs(window), [10, 11, 13, 14, 15, 16, 17, 18]);
   assert.equal(window.hasBefore, true);
+});
+
+test("a refresh keeps what says the same as the object it was", () => {
+  const window = opened(1, 2);
+  const [first, second] = window.items;
+  window.refresh({ ...page(1, 2), items: [message(1), message(2, 1)] });
+  assert.equal(window.items[0], first);
+  assert.notEqual(window.items[1], second);
 });
 
 test("a refresh of a view that a page cannot cover becomes that page", () => {

@@ -21,8 +21,14 @@ export class Directory extends EventTarget {
   }
 
   put(members) {
-    for (const member of members) this.#byId.set(member.id, { ...member, me: member.id === this.me.id });
-    this.dispatchEvent(new Event("change"));
+    let changed = false;
+    for (const given of members) {
+      const member = { ...given, me: given.id === this.me.id };
+      if (JSON.stringify(member) === JSON.stringify(this.#byId.get(member.id))) continue;
+      this.#byId.set(member.id, member);
+      changed = true;
+    }
+    if (changed) this.dispatchEvent(new Event("change"));
   }
 
   get complete() {

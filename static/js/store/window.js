@@ -74,7 +74,7 @@ export class MessageWindow {
     }
   }
 
-  /** A message as it is now: "added", "updated", "stale" (an older revision) or "outside" (not in the loaded part). */
+  /** A message as it is now: "added", "updated", "stale" (nothing new in it) or "outside" (not in the loaded part). */
   put(message) {
     const known = this.#byId.get(message.id);
     if (known) {
@@ -123,6 +123,8 @@ export class MessageWindow {
   }
 }
 
+/** The newer of two readings; the known one where they say the same, so that its node stays as it is. */
 function newest(known, message) {
-  return known && known.revision > message.revision ? known : message;
+  if (!known || known.revision < message.revision) return message;
+  return known.revision > message.revision || JSON.stringify(known) === JSON.stringify(message) ? known : message;
 }

@@ -26,21 +26,14 @@ function present(child) {
 }
 
 const SVG = "http://www.w3.org/2000/svg";
-let sprite = "";
-
-/** Where the icons lie; told once by the page. */
-export function useSprite(url) {
-  sprite = url;
-}
-
-/** An icon for the eye only; its button or link carries the name. */
+/** An icon (of the page's sprite) for the eye only; its button or link carries the name. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "icon");
   svg.setAttribute("aria-hidden", "true");
   svg.setAttribute("focusable", "false");
   const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `${sprite}#${name}`);
+  use.setAttribute("href", `#i-${name}`);
   svg.append(use);
   return svg;
 }

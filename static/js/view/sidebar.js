@@ -119,8 +119,8 @@ export class Sidebar {
 
 function badge(label, entry) {
   const kind = label.text ? "badge" : "badge dot";
-  const hint = entry.state === "snapshot_serving" ? " hint" : "";
-  return h("span", { class: kind + hint, title: label.spoken }, label.text && h("span", { "aria-hidden": "true" }, label.text), h("span", { class: "sr" }, `, ${label.spoken}`));
+  const about = entry.state === "snapshot_serving" ? " about" : "";
+  return h("span", { class: kind + about, title: label.spoken }, label.text && h("span", { "aria-hidden": "true" }, label.text), h("span", { class: "sr" }, `, ${label.spoken}`));
 }
 
 /** The red dots of the workspaces: this one's from its frames, the others' as the server last said. */
