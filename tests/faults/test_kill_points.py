@@ -164,6 +164,7 @@ def test_between_the_commit_of_a_leave_and_its_hook(stage: Stage) -> None:
         assert [row["id"] for row in bootstrap["conversations"]] == [kept]
         assert list(bootstrap["unread"]["counts"]) == [kept]
         assert company.errors(ready=False) == []
+        company.read("cat", left)
         company.channels.remove(left)
         company.comes_right()
 
