@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
@@ -223,15 +224,15 @@ class Switchboard:
     def _look(self) -> None:
         """What due messages are now. One statement, one more where some begin to be followed."""
         now = self._clock()
-        due = [message_id for message_id, at in self._looks.items() if at <= now][:LOOKS_PER_TURN]
+        due = dict(islice(((message_id, at) for message_id, at in self._looks.items() if at <= now), LOOKS_PER_TURN))
         if not due:
             return
-        found = live.states(due)
+        found = live.states(due.keys())
         begun = self._follow([each for each, state in found.items() if state.open and self._is_new(each, state)])
         found.update(begun)
-        for message_id in due:
+        for message_id, at in due.items():
             del self._looks[message_id]
-            self._seen(message_id, found.get(message_id), begun=message_id in begun)
+            self._seen(message_id, found.get(message_id), begun=message_id in begun, late_s=now - at)
 
     def _is_new(self, message_id: UUID, state: live.State) -> bool:
         return message_id not in self._streams and self._rooms.knows(state.scope_id)
@@ -250,7 +251,7 @@ class Switchboard:
         self._follower.follow({message_id: cursors[message_id] for message_id in begun})
         return again
 
-    def _seen(self, message_id: UUID, state: live.State | None, *, begun: bool) -> None:
+    def _seen(self, message_id: UUID, state: live.State | None, *, begun: bool, late_s: float) -> None:
         stream = self._streams.get(message_id)
         if state is None:
             for feed in self._rooms.all_feeds():
@@ -268,8 +269,8 @@ class Switchboard:
             self._want_behind(message_id, state.scope_id, state.revision)
         elif self._ended.get(message_id) != state.revision:
             self._remember_end(message_id, state.revision)
-            # Facts also speak of what hangs on a message: reactions, its thread. Those leave its time alone.
-            if state.changed_since(datetime.now(UTC) - timedelta(milliseconds=OVERLAP_MS)):
+            # A fact may also speak of what hangs on a message, like its thread, which leaves the message's time alone.
+            if state.changed_since(datetime.now(UTC) - timedelta(milliseconds=OVERLAP_MS, seconds=late_s)):
                 self._want(message_id, state.scope_id)
 
     # Handing out
