@@ -1,4 +1,4 @@
-"""What conversations ask of unread without knowing it: read-only answers from memory, installed by `loopd.bootstrap`."""
+"""What conversations ask of unread without knowing it: answers from memory, installed by `loopd.bootstrap`."""
 
 from __future__ import annotations
 
