@@ -78,7 +78,8 @@ def _covers(workspace: Workspace, live: LiveScope | None, row: int, ends: tuple[
         needed = max(end, highest_counted(workspace, live, aspect, row))
         if live is not None:
             stream: Stream = aspect.stream(live)
-            needed = max(needed, stream.start, live.pending_top(aspect.event))
+            given_up = stream.log.floor  # also what was lost past the cursor would have to be read
+            needed = max(needed, stream.start, live.pending_top(aspect.event), given_up)
         if int(aspect.cursor(workspace.columns)[row]) < needed:
             return False
     return True
