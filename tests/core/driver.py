@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from .moves import MOVES
 from .player import Move, Player
-from .runtimes import Config
+from .runtimes import TIGHTENED, Config
 
 NAMES = tuple(MOVES)
 ASIDE_POINTS = 8
@@ -40,8 +40,11 @@ def random_config(rng: random.Random) -> Config:
         split=rng.random() < 0.25,
         cold_start=rng.random() < 0.3,
         join_moves_cursor=rng.random() < 0.5,
-        crashes=0.6 < kind < 0.85,
-        lossy=kind >= 0.85,
+        crashes=0.5 < kind < 0.75,
+        lossy=kind >= 0.75,
+        seeded=rng.random() < 0.15,
+        live_scopes=rng.choice((1, 2048)),
+        tight=tuple(rng.sample(TIGHTENED, rng.randrange(1, 4))) if rng.random() < 0.2 else (),
     )
 
 

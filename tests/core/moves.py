@@ -48,6 +48,7 @@ DELIVERIES = {
 
 WORK = {
     "hydrate": Kind((MEMBERS,), 6),
+    "peek": Kind((MEMBERS, SCOPES), 3),
     "job": Kind((), 10),
     "jobs": Kind((), 6),
     "flush": Kind((), 8),
@@ -62,6 +63,7 @@ SIGHTS = {
     "look": Kind((MEMBERS,), 6),
     "observe": Kind((MEMBERS,), 6),
     "watch": Kind((MEMBERS,), 2),
+    "unwatch": Kind((MEMBERS,), 1),
     "take": Kind((MEMBERS,), 6),
 }
 
@@ -69,6 +71,7 @@ ENDS = {
     "settle": Kind((), 3),
     "restart": Kind((), 4),
     "crash": Kind((), 4),
+    "haunt": Kind((), 2),
 }
 
 MOVES = FACTS | DELIVERIES | WORK | SIGHTS | ENDS

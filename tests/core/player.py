@@ -14,7 +14,7 @@ from unread.core.ports import ScopeEvidence
 from unread.core.states import Shown
 
 from .checks import Wrong, check_always, check_at_rest
-from .fact_stores import evidence_of
+from .fact_stores import StoreDown, evidence_of
 from .facts import WORKSPACE, Batch, Refused
 from .runtimes import GRACE_S, RETRY_S, Config
 from .stage import Stage
@@ -51,7 +51,11 @@ class Player:
             self.stage.commit(facts.post(facts.members[0], channel))
             self.stage.commit(facts.create_thread(facts.members[1], channel, 1)[1])
         self.stage.commit(facts.create_channel(facts.members[:2])[1])
-        if not self.config.cold_start:
+        if self.config.seeded:
+            self.stage.commit(facts.post(facts.members[1], channel))
+            self.stage.commit(facts.post(facts.members[0], channel, facts.members[1:2]))
+            self.stage.crash()
+        elif not self.config.cold_start:
             self.stage.deliver_all()
 
     def play(self, moves: Sequence[Move]) -> None:
@@ -174,6 +178,16 @@ class Player:
     def find(self, which: int) -> None:
         self.stage.find(which)
 
+    def peek(self, by: int, scope: int) -> None:
+        """A page of a member's scopes is wanted; nothing but these rows is loaded."""
+        self._within(lambda: self._peek(self.member(by), self.scope(scope)))
+
+    def _peek(self, member: int, scope: int) -> None:
+        try:
+            self.stage.runtime.hydrate_page(WORKSPACE, member, [scope])
+        except StoreDown:
+            pass
+
     def hydrate(self, by: int) -> None:
         self.stage.runtime.request_hydrate(WORKSPACE, self.member(by))
 
@@ -231,6 +245,10 @@ class Player:
         self.stage.runtime.watch(WORKSPACE, self.member(by))
         self._resync(self.member(by))
 
+    def unwatch(self, by: int) -> None:
+        self.stage.runtime.unwatch(WORKSPACE, self.member(by))
+        self.pages.pop(self.member(by), None)
+
     def take(self, by: int) -> None:
         """Deltas until there are none, as a socket takes them while the sink says that there is more."""
         member = self.member(by)
@@ -270,6 +288,11 @@ class Player:
     def restart(self) -> None:
         if not self.stage.busy and not self.stage.in_batches:
             self._end_life(self.stage.restart)
+
+    def haunt(self) -> None:
+        """A predecessor that was taken for dead writes what it still has."""
+        if not self.stage.in_batches:
+            self.stage.haunt()
 
     def crash(self) -> None:
         if not self.stage.busy and not self.stage.in_batches and self.config.crashes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unread.core.budgets import Budgets, RuntimeSettings
 from unread.core.events import (
@@ -19,6 +19,22 @@ from unread.core.runtime import UnreadRuntime
 
 GRACE_S = 2.0
 RETRY_S = 5.0
+
+
+TIGHTENED = (
+    "max_early_seqs",
+    "max_late_seqs",
+    "max_lost_seqs",
+    "scope_queue_size",
+    "event_queue_size",
+    "max_kept_entries",
+    "max_sync_accounting_members",
+    "hydrate_queue_size",
+    "workspace_hydrate_queue_size",
+    "max_resident_entries",
+    "evict_idle_s",
+)
+"""Budgets that a history may set to 1. Not `max_forgotten_scopes`: past it, old events pass for new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,12 @@ class Config:
     join_moves_cursor: bool = True
     crashes: bool = False
     lossy: bool = False
+    seeded: bool = False
+    """The first scopes and their messages are from before any runtime: nothing was ever delivered or flushed."""
+    live_scopes: int = 2048
+    """Scopes that may stay unpacked."""
+    tight: tuple[str, ...] = ()
+    """Budgets that are 1, so that any of them is soon exceeded."""
     threaded: bool = False
     """Several threads play, so that nothing may be slipped in between two batches of one event."""
 
@@ -63,12 +85,16 @@ def build_runtime(
         metrics=metrics,
         clock=clock,
         settings=RuntimeSettings(flush_batch_size=config.flush_batch, hydrate_batch_size=config.hydrate_batch),
-        budgets=Budgets(
-            scope_log_size=config.log,
-            accounting_batch_size=config.accounting_batch,
-            max_delta_entries=config.delta_entries,
-            gap_grace_s=GRACE_S,
-            hydrate_retry_s=RETRY_S,
+        budgets=replace(
+            Budgets(
+                scope_log_size=config.log,
+                accounting_batch_size=config.accounting_batch,
+                max_delta_entries=config.delta_entries,
+                max_live_scopes=config.live_scopes,
+                gap_grace_s=GRACE_S,
+                hydrate_retry_s=RETRY_S,
+            ),
+            **dict.fromkeys(config.tight, 1),  # type: ignore[arg-type]
         ),
     )
 

@@ -53,6 +53,8 @@ class Stage:
     asides: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
     """Steps to slip in: after so many more points in store calls, what to do."""
     flushing: bool = False
+    ghost: UnreadRuntime | None = None
+    """The runtime of a life that crashed, which may not have noticed."""
     unsettled: set[int] = field(default_factory=set)
     """Scopes that events were in flight of when the last flush began, or came to be since."""
     in_batches: int = 0
@@ -69,7 +71,7 @@ class Stage:
         self.rosters = FactRosterStore(self.facts, self.snapshots)
         self.snapshots.between = self.rosters.between = self._between
         self.rosters.header_read = self._header_read
-        self.trust = Trust(self.facts.tables, long_log=config.long_log)
+        self.trust = Trust(self.facts.tables, long_log=config.long_log, tight=bool(config.tight))
         self.start_life()
 
     # Commits and deliveries
@@ -185,10 +187,10 @@ class Stage:
         self.upserts_to_fail = self.loads_to_fail = 0
         while self.waiting:
             self.deliver_all()
-        for member in self.facts.members:
-            self.runtime.request_hydrate(WORKSPACE, member)
-        self.jobs()
-        for _ in range(2):
+        for _ in range(3):
+            for member in self.facts.members:
+                self.runtime.request_hydrate(WORKSPACE, member)
+                self.jobs()
             self.wait(RETRY_S + GRACE_S)
             self.jobs()
 
@@ -217,7 +219,14 @@ class Stage:
         self.asides.clear()
         self.upserts_to_fail = self.loads_to_fail = 0
         self.trust.life_ended(flushed_at=self.flushed_at)
+        self.ghost = self.runtime
         self.start_life()
+
+    def haunt(self) -> None:
+        if self.ghost is not None and not self.flushing:
+            self.ghost.flush()
+            self.snapshots.written.clear()
+            self.trust.haunted()
 
     def _header_read(self, header: ScopeHeader) -> None:
         self.trust.header_read(header.scope, header.latest_seq, header.latest_activity_seq)

@@ -35,3 +35,32 @@ def test_a_row_does_not_claim_a_removal_that_is_still_on_its_way() -> None:
         ("jobs",),
         ("flush",),
     )
+
+
+def test_a_read_below_a_lost_message_makes_nobody_ready() -> None:
+    """The read covered the scope as it saw it, but arrives after a later message was given up."""
+    play(
+        Config(lossy=True),
+        ("post", 1, 0, 0, 0),
+        ("deliver_all",),
+        ("jobs",),
+        ("read_all", 0, 0, 0),
+        ("post", 1, 0, 0, 0),
+        ("lose", 1),
+        ("read_all", 2, 0, 0),
+        ("deliver", 1),
+        ("wait", 0),
+        ("wait", 1),
+    )
+
+
+def test_a_read_below_a_dropped_message_makes_nobody_ready() -> None:
+    play(
+        Config(tight=("scope_queue_size",)),
+        ("post", 0, 0, 0, 0),
+        ("deliver", 0),
+        ("post", 0, 0, 0, 0),
+        ("aside", 1, "post", 1, 0, 1, 0),
+        ("aside", 1, "deliver", 1),
+        ("job",),
+    )

@@ -51,6 +51,9 @@ class Known:
 
     message: int = 0
     activity: int = 0
+    message_end: int = 0
+    """Ends of the scope as reads have seen them since a warm job knew where it starts."""
+    activity_end: int = 0
     roster: int = 0
     required_roster: int = 0
     rewind: int = 0
@@ -64,6 +67,8 @@ class Known:
 class Trust:
     tables: Tables
     long_log: bool
+    tight: bool
+    """Some budget is exceeded at any time: a weaker state is always excused."""
     entries: dict[Key, Entry] = field(default_factory=dict)
     known: dict[int, Known] = field(default_factory=dict)
     missing: list[Event] = field(default_factory=list)
@@ -120,6 +125,11 @@ class Trust:
                 entry.begun = False
                 entry.loose = entry.loose or in_flight
 
+    def haunted(self) -> None:
+        """Rows of an earlier life were written late, newer than what this life may have loaded."""
+        for entry in self.entries.values():
+            entry.loose = True
+
     def life_ended(self, flushed_at: int | None) -> None:
         """`flushed_at` is the last commit covered by a flush, None after a graceful stop."""
         for (member, scope), entry in self.entries.items():
@@ -144,8 +154,10 @@ class Trust:
         return row.last_read_seq >= known.frontier[0] and row.last_activity_read_seq >= known.frontier[1]
 
     def loose(self, member: int, scope: int) -> bool:
-        return self.entry(member, scope).loose or any(
-            e.scope == scope and self._concerns(e, member) for e in self.missing
+        return (
+            self.tight
+            or self.entry(member, scope).loose
+            or any(e.scope == scope and self._concerns(e, member) for e in self.missing)
         )
 
     def may_err_ready(self, member: int, scope: int) -> bool:
@@ -166,9 +178,9 @@ class Trust:
         """Whether what was delivered shows that this lost event exists."""
         known = self.scope(event.scope)
         if isinstance(event, MessageStored):
-            return known.message > event.seq
+            return known.message > event.seq or known.message_end >= event.seq
         if isinstance(event, NonMessageActivityStored):
-            return known.activity > event.seq
+            return known.activity > event.seq or known.activity_end >= event.seq
         if isinstance(event, MessagesChanged):
             return known.rewind > event.rewind_generation
         if isinstance(event, (MembershipChanged, ScopeStateChanged)):
@@ -217,6 +229,9 @@ class Trust:
             known.rewind = max(known.rewind, event.rewind_generation)
         elif isinstance(event, (MembershipChanged, ScopeStateChanged)):
             known.roster = max(known.roster, event.roster_generation)
+        elif isinstance(event, CursorEvent) and known.frontier is not None:
+            known.message_end = max(known.message_end, event.latest_seq)
+            known.activity_end = max(known.activity_end, event.latest_activity_seq)
 
 
 _SEQUENCED = (MessageStored, NonMessageActivityStored, MessagesChanged, MembershipChanged, ScopeStateChanged)
