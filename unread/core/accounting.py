@@ -16,6 +16,7 @@ from .changed import slice_changed
 from .columns import Bools
 from .live import LiveScope, Progress
 from .log import Fact
+from .masks import add_one
 from .states import CountState
 from .workspace import Workspace
 
@@ -90,7 +91,7 @@ def _replace_in(
         gained = _for_members(counting, members, new)
         lost = _for_members(counting, members, old)
         if gained is not None:
-            counts += gained
+            add_one(counts, gained)
             _awake(workspace, rows, gained)
         if lost is not None:
             counts -= lost
@@ -111,9 +112,8 @@ def _for_members(counting: Bools, members: np.ndarray, fact: Fact) -> Bools | No
 def _awake(workspace: Workspace, rows: slice, gained: Bools) -> None:
     """The first event accounted makes an entry without a row a lower bound."""
     state = workspace.columns.state[rows]
-    asleep = state == _HYDRATING
-    if asleep.any():
-        state[gained & asleep] = CountState.SNAPSHOT_SERVING
+    if _HYDRATING in state.tobytes():
+        state[gained & (state == _HYDRATING)] = CountState.SNAPSHOT_SERVING
 
 
 def _mention(

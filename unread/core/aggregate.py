@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _ACCESS = ACTIVE | VISIBLE | HIDDEN
 _HAS_ACCESS = ACTIVE | VISIBLE
+_ALL, _MENTIONS = int(Level.ALL), int(Level.MENTIONS)
+_LAST_COUNTED = int(CountState.SNAPSHOT_SERVING)
+_FEW = 8
+"""Up to so many rows are quicker looked at one by one."""
 
 
 def shown(
@@ -29,9 +33,9 @@ def shown(
     everything, `mentions` only messages that mention, `none` nothing. No level and no count state hides the dot.
     """
     access = ((flags & _ACCESS) == _HAS_ACCESS) & is_open
-    counted = access & (state <= CountState.SNAPSHOT_SERVING)
-    everything = counted & (level == Level.ALL)
-    mentioning = counted & (level == Level.MENTIONS)
+    counted = access & (state <= _LAST_COUNTED)
+    everything = counted & (level == _ALL)
+    mentioning = counted & (level == _MENTIONS)
     some_mentions = mentions * (mentions > 0)
     return (
         access,
@@ -55,31 +59,29 @@ def _of_columns(columns: Columns, rows: Any, is_open: Any) -> tuple[Any, Any, An
     )
 
 
-def shown_row(workspace: Workspace, scope: int, row: int) -> Shown:
-    """One entry as a value. Nothing is called ready while events of its scope are waiting."""
+def _of_row(workspace: Workspace, scope: int, row: int) -> tuple[bool, int, int, int, bool]:
     columns = workspace.columns
-    state = int(columns.state[row])
-    access, messages, mentions, activities, manual = shown(
+    return shown(
         workspace.scopes.is_open(scope),
         int(columns.flags[row]),
         int(columns.level[row]),
-        state,
+        int(columns.state[row]),
         int(columns.messages[row]),
         int(columns.mentions[row]),
         int(columns.activities[row]),
         int(columns.marker[row]),
     )
-    if state == CountState.READY:
+
+
+def shown_row(workspace: Workspace, scope: int, row: int) -> Shown:
+    """One entry as a value. Nothing is called ready while events of its scope are waiting."""
+    access, messages, mentions, activities, manual = _of_row(workspace, scope, row)
+    state = CountState(workspace.columns.state[row]) if access else CountState.UNAVAILABLE
+    if state is CountState.READY:
         live = workspace.live.get(scope)
         if live is not None and live.behind:
             state = CountState.SNAPSHOT_SERVING
-    return Shown(
-        state=CountState(state) if access else CountState.UNAVAILABLE,
-        messages=messages,
-        activities=activities,
-        manual=bool(manual),
-        mentions=mentions,
-    )
+    return Shown(state=state, messages=messages, activities=activities, manual=bool(manual), mentions=mentions)
 
 
 def lit(columns: Columns, rows: Any, is_open: bool) -> Bools:
@@ -91,7 +93,9 @@ def lit(columns: Columns, rows: Any, is_open: bool) -> Bools:
 
 def relight(workspace: Workspace, scope: int, rows: Rows) -> None:
     """Bring the members' numbers of lit scopes up to date for rows of one scope."""
-    if not len(rows):
+    if len(rows) <= _FEW:
+        for row in rows.tolist():
+            relight_row(workspace, scope, row)
         return
     columns = workspace.columns
     now = lit(columns, rows, workspace.scopes.is_open(scope))
@@ -106,7 +110,8 @@ def relight(workspace: Workspace, scope: int, rows: Rows) -> None:
 
 def relight_row(workspace: Workspace, scope: int, row: int) -> None:
     columns = workspace.columns
-    now = shown_row(workspace, scope, row).lit
+    _, messages, _, activities, manual = _of_row(workspace, scope, row)
+    now = bool(messages > 0 or activities > 0 or manual)
     if now != bool(columns.flags[row] & LIT):
         columns.flags[row] ^= LIT
         workspace.members.lit[columns.member[row]] += 1 if now else -1

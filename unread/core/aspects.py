@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -22,16 +21,20 @@ class Aspect:
     event: type[MessageStored] | type[NonMessageActivityStored]
 
     def counts(self, columns: Columns) -> Int32s:
-        return cast(Int32s, getattr(columns, self.counter))
+        found: Int32s = getattr(columns, self.counter)
+        return found
 
     def cursor(self, columns: Columns) -> Int32s:
-        return cast(Int32s, getattr(columns, self.cursor_column))
+        found: Int32s = getattr(columns, self.cursor_column)
+        return found
 
     def frontier(self, columns: Columns) -> Int32s:
-        return cast(Int32s, getattr(columns, self.frontier_column))
+        found: Int32s = getattr(columns, self.frontier_column)
+        return found
 
     def stream(self, live: LiveScope) -> Stream:
-        return cast(Stream, getattr(live, self.name))
+        found: Stream = getattr(live, self.name)
+        return found
 
     def points(self, columns: Columns, rows: slice | np.ndarray) -> Int32s:  # type: ignore[type-arg]
         """What does not count any more: up to the cursor, and for messages up to the beginning of the membership."""

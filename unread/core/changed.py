@@ -10,6 +10,7 @@ from .aggregate import relight
 from .columns import ACTIVE, DIRTY, HIDDEN, LIT, LOADED, UNKNOWN, VISIBLE, WATCHED, Bools, Rows
 from .events import Level
 from .live import LiveScope
+from .masks import any_of, set_all
 from .workspace import Workspace
 
 _SETTLED: Final = DIRTY | LIT
@@ -30,11 +31,11 @@ def slice_changed(
     if mentioned:
         changed[mentioned] = True
     columns = workspace.columns
-    np.copyto(columns.touched[rows], workspace.next_tick(), where=changed)
+    set_all(columns.touched[rows], changed, workspace.next_tick())
     flags = columns.flags[rows]
     # Most entries of a busy scope are dirty and lit already, and then more of the same changes neither.
     turning = changed & ((flags & _SETTLED) != _SETTLED) if only_more else changed
-    if turning.any():
+    if any_of(turning):
         clean = turning & ((flags & (DIRTY | ACTIVE)) == ACTIVE)
         fresh = int(np.count_nonzero(clean))
         if fresh:

@@ -124,7 +124,10 @@ class FactLog:
             at = self._room(seq, fact, generation)
             if at < 0:
                 return
-        self.table[:, at] = (seq, fact.author, fact.principal, generation, fact.counts)
+        table = self.table
+        table[_SEQ, at] = seq
+        table[_AUTHOR, at], table[_PRINCIPAL, at] = fact.author, fact.principal
+        table[_GENERATION, at], table[_COUNTS, at] = generation, fact.counts
         if fact.mentions and fact.counts:
             self.mentions = self.mentions or {}
             self.mentions[seq] = fact.mentions

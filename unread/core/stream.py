@@ -88,6 +88,8 @@ class Stream:
             self.late = _with(self.late, seq)
         elif seq <= self.frontier:
             self.lost.discard(seq)
+        elif seq == self.frontier + 1 and not self.early and not self.lost:
+            self.frontier = seq
         else:
             self.early = _with(self.early, seq)
             self._advance()

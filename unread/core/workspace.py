@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
@@ -65,6 +64,21 @@ _COOLED_AT_ONCE: Final = 64
 NOT_FORGOTTEN: Final = Forgotten(-1, -1)
 
 
+class _Turn:
+    """A scope is busy inside of it. Written out, because each message goes through one."""
+
+    __slots__ = ("_live", "_workspace")
+
+    def __init__(self, workspace: Workspace, live: LiveScope) -> None:
+        self._workspace, self._live = workspace, live
+
+    def __enter__(self) -> None:
+        self._live.busy = True
+
+    def __exit__(self, *_: object) -> None:
+        self._workspace.end_turn(self._live)
+
+
 class Workspace:
     def __init__(
         self, workspace: int, epoch: int, budgets: Budgets, clock: Clock, metrics: Metrics, totals: Totals
@@ -78,6 +92,7 @@ class Workspace:
         self.lock = threading.Lock()
         self.turn_over = threading.Condition(self.lock)
         """Notified when a thread that accounted in batches is done with its scope."""
+        self._waiting_turns = 0
         self.closed = False
         """No longer owned: whatever still runs here must stop and change nothing."""
         self.members = Members()
@@ -134,7 +149,7 @@ class Workspace:
                 live = self.live[scope] = LiveScope(scope, self.budgets.scope_log_size)
             if not live.busy or self.closed:
                 return live
-            self.turn_over.wait()
+            self._wait_turn()
 
     def live_of(self, scope: int) -> LiveScope | None:
         """The scope's live part if it has one, unpacked if it was at rest."""
@@ -151,7 +166,7 @@ class Workspace:
             live = self.live_of(scope)
             if live is None or not live.busy or self.closed:
                 return live
-            self.turn_over.wait()
+            self._wait_turn()
 
     def cool(self) -> None:
         """Pack scopes that came to rest while more than the budget are live; called where nobody holds one of them."""
@@ -168,20 +183,26 @@ class Workspace:
                 self.open_gaps.discard(scope)
                 excess -= 1
 
-    @contextmanager
-    def busy(self, live: LiveScope) -> Iterator[None]:
+    def busy(self, live: LiveScope) -> _Turn:
         """The lock may be let go between batches: no other event of the scope comes between."""
-        live.busy = True
-        try:
-            yield
-        finally:
-            live.busy = False
+        return _Turn(self, live)
+
+    def end_turn(self, live: LiveScope) -> None:
+        live.busy = False
+        if self._waiting_turns:
             self.turn_over.notify_all()
+
+    def _wait_turn(self) -> None:
+        self._waiting_turns += 1
+        try:
+            self.turn_over.wait()
+        finally:
+            self._waiting_turns -= 1
 
     def rest(self, live: LiveScope) -> bool:
         """Wait until no thread is in the middle of an event of the scope; False if the scope went meanwhile."""
         while live.busy and not self.closed:
-            self.turn_over.wait()
+            self._wait_turn()
         return not self.closed and self.live.get(live.number) is live
 
     # Time
