@@ -35,7 +35,9 @@ LAST_WORDS_S = 1.0
 """For clients to hear, at a stop, that their socket is closing."""
 EXIT_PATIENCE_S = 5.0
 """After a stop, for threads that hang in something that does not come back."""
-MAX_COMMAND_MESSAGE_BYTES = 16 * 1024
+MAX_INCOMING_FRAME_BYTES = 16 * 1024
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+"""In both directions: a snapshot of some 25,000 conversations with unread."""
 
 
 class LoopdServer(Server):
@@ -137,7 +139,8 @@ def main(arguments: list[str]) -> None:
             given = ["-b", host, *given]
         if not any(option.startswith("-v") or option == "--verbosity" for option in given):
             given = ["-v", "0", *given]
-        given = ["--websocket-max-message-size", str(MAX_COMMAND_MESSAGE_BYTES), *given]
+        given = ["--websocket-max-frame-size", str(MAX_INCOMING_FRAME_BYTES), *given]
+        given = ["--websocket-max-message-size", str(MAX_MESSAGE_BYTES), *given]
         CommandLine().run([*given, "loopd.asgi:application"])
     except ImproperlyConfigured as error:  # the name of a setting, and what is wrong with it
         sys.exit(f"loopd cannot start: {error}")

@@ -6,13 +6,14 @@ member any more is hidden, who has read everything is lowered. It never raises a
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from conversations.models import Member
 from conversations.queries.conversations import render_conversations
 from conversations.queries.members import render_members
-from conversations.queries.sidebar import joined_conversations
+from conversations.queries.sidebar import LIMIT, joined_conversations
 
 from .app import runtime
 from .core.ports import ScopeEvidence
@@ -32,7 +33,7 @@ def first_paint(member: Member) -> dict[str, Any]:
     workspace, me = member.workspace_id.int, member.id.int
     noted = unread_runtime.member_version(workspace, me)
     unread_runtime.request_hydrate(workspace, me)
-    lit = [UUID(int=scope) for scope in unread_runtime.member_unread(workspace, me).counts]
+    lit = [UUID(int=scope) for scope in islice(unread_runtime.member_unread(workspace, me).counts, LIMIT)]
     sidebar = joined_conversations(member, first=lit)
     unread_runtime.observe(
         workspace,

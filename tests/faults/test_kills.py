@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 from collections.abc import Iterator
 from http.client import HTTPException
@@ -88,6 +90,57 @@ def test_a_kill_in_a_burst_of_sends(server: Server) -> None:
         cast.call("ben", "PUT", f"/conversations/{channel}/read", {})
     shown = settled(cast, "ben")
     assert (shown["state"], shown["counts"]) == ("ready", {})
+
+
+def test_a_kill_between_the_commit_and_its_hook_is_repaired_by_the_retry() -> None:
+    with running_server(command=sabotaged("hook")) as server:
+        cast = Cast(server, "ann", "ben")
+        channel = cast.channel("ann", "ben")
+        message = {"text": "committed and never told", "client_message_id": "once"}
+        (server.home / "die-at-hook").touch()
+        with pytest.raises((OSError, HTTPException)):
+            cast.ask("ann", "POST", f"/conversations/{channel}/messages", message)
+        assert server.process is not None
+        server.process.wait(10)
+        (server.home / "die-at-hook").unlink()
+        server.start()
+        assert [kept["seq"] for kept in history(cast, channel)] == [1]
+        assert_honest(cast, [channel])
+        retried = cast.ask("ann", "POST", f"/conversations/{channel}/messages", message)
+        assert (retried.status, retried.value["seq"]) == (200, 1)
+        wait_until(lambda: settled(cast, "ben")["counts"].get(channel, {}).get("messages") == 1, 15)
+        assert_honest(cast, [channel])
+
+
+def test_a_kill_in_the_middle_of_a_flush_leaves_honest_rows() -> None:
+    with running_server(
+        command=sabotaged("flush"),
+        LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_INTERVAL="500ms",
+        LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_BATCH_SIZE="1",
+    ) as server:
+        cast = Cast(server, "ann", "ben")
+        channels = [cast.channel("ann", "ben") for _ in range(3)]
+        for channel in channels:
+            cast.post("ann", channel)
+        (server.home / "die-at-flush").touch()
+        for channel in channels:
+            with contextlib.suppress(OSError, HTTPException):  # it may die among them
+                cast.post("ann", channel)
+        assert server.process is not None
+        server.process.wait(20)
+        (server.home / "die-at-flush").unlink()
+        server.start()
+        assert_honest(cast, channels)
+        for channel in channels:
+            cast.call("ben", "PUT", f"/conversations/{channel}/read", {})
+            cast.post("ann", channel)
+        wait_until(lambda: settled(cast, "ben")["state"] == "ready", 15)
+        counts = settled(cast, "ben")["counts"]
+        assert {channel: counts[channel]["messages"] for channel in channels} == dict.fromkeys(channels, 1)
+
+
+def sabotaged(point: str) -> list[str]:
+    return [sys.executable, "tests/faults/saboteur.py", point]
 
 
 def assert_honest(cast: Cast, channels: list[str]) -> None:
