@@ -16,7 +16,7 @@ from .changed import slice_changed
 from .columns import Bools
 from .live import LiveScope, Progress
 from .log import Fact
-from .masks import add_one
+from .masks import add_one, as_operand
 from .states import CountState
 from .workspace import Workspace
 
@@ -29,7 +29,8 @@ Gate = Callable[[Workspace, slice], Bools]
 
 def past_base(aspect: Aspect, seq: int) -> Gate:
     """Entries whose base does not contain the seq: it counts for them only as accounted here."""
-    return lambda workspace, rows: aspect.frontier(workspace.columns)[rows] < seq
+    point = as_operand(seq)
+    return lambda workspace, rows: aspect.frontier(workspace.columns)[rows] < point
 
 
 def within_base(seq: int, generation: int) -> Gate:
@@ -80,10 +81,11 @@ def _replace_in(
     workspace: Workspace, number: int, rows: slice, aspect: Aspect, seq: int, old: Fact, new: Fact, gate: Gate
 ) -> None:
     columns = workspace.columns
+    point = as_operand(seq)
     counting = gate(workspace, rows)
-    counting &= aspect.cursor(columns)[rows] < seq
+    counting &= aspect.cursor(columns)[rows] < point
     if aspect is MESSAGES:
-        counting &= columns.effective_from[rows] <= seq
+        counting &= columns.effective_from[rows] <= point
     counts = aspect.counts(columns)[rows]
     members = columns.member[rows]
     changed: Bools | None = None

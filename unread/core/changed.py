@@ -13,7 +13,7 @@ from .live import LiveScope
 from .masks import any_of, set_all
 from .workspace import Workspace
 
-_SETTLED: Final = DIRTY | LIT
+_SETTLED: Final = np.array(DIRTY | LIT, dtype=np.uint16)
 
 
 def slice_changed(

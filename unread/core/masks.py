@@ -11,12 +11,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .columns import Bools
+from .columns import Bools, Int32s
 
 Column = npt.NDArray[Any]
 
 _LONG: Final = 8_192
 _FEW: Final = 1 / 16
+
+
+def as_operand(number: int) -> Int32s:
+    """The number as numpy takes it quickest, which is most of the time where a roster is small."""
+    return np.array(number, dtype=np.int32)
 
 
 def any_of(mask: Bools) -> bool:
@@ -37,7 +42,7 @@ def add_one(column: Column, mask: Bools) -> None:
 def set_all(column: Column, mask: Bools, value: int) -> None:
     left_out = None if len(mask) < _LONG else _few_left_out(mask)
     if left_out is None:
-        np.copyto(column, value, where=mask)
+        column[mask] = value
         return
     kept = column[left_out]
     column.fill(value)

@@ -130,8 +130,10 @@ class Workspace:
 
     def leave(self) -> tuple[list[int], list[int]]:
         """What the holder of the lock has to do after letting it go: members to tell about, scopes to warm."""
-        changed = [self.members.ids[number] for number in self._changed]
-        self._changed.clear()
+        changed: list[int] = []
+        if self._changed:
+            changed = [self.members.ids[number] for number in self._changed]
+            self._changed.clear()
         wanted, self.warm_wanted = self.warm_wanted, []
         return changed, wanted
 
