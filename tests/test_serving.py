@@ -122,6 +122,7 @@ async def test_readyz_follows_the_life_of_the_process_and_of_its_workers() -> No
 @pytest.mark.parametrize(
     ("holder", "problem"),
     [("elsewhere|boot|1|1|server", True), ("elsewhere|boot|1|1|import_slack", False), (locker_id("me"), True)],
+    ids=["a server elsewhere", "a command elsewhere", "this process"],
 )
 async def test_readyz_names_a_server_that_holds_a_lease(holder: str, problem: bool) -> None:
     """The last one is as dead as alive: this process under another label, so a server only if it says so."""
