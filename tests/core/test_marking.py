@@ -123,7 +123,7 @@ def test_rows_of_an_older_marking_are_still_good_for_a_later_cursor() -> None:
 def test_rows_that_an_evicted_log_can_not_complete_are_a_bound() -> None:
     play = Play(scope_log_size=1)
     scope = play.warm_channel()
-    play.tell(*(play.facts.post(play.ann, scope) for _ in range(2)))
+    play.tell(*(play.facts.post(play.ann, scope) for _ in range(2)), play.facts.read_all(play.ben, (scope,)))
     marked = play.facts.mark_unread_from(play.ben, scope, 2)
     play.tell(*(play.facts.post(play.ann, scope) for _ in range(3)))
     play.tell(marked)

@@ -214,30 +214,27 @@ class Columns:
             row = int(after[row])
         return rows
 
-    def compact(self, blocks: Sequence[tuple[int, int, int]], heads: Int32s) -> list[tuple[int, int]]:
-        """Lay `(start, length, size)` blocks side by side without holes; answers their new starts and sizes."""
-        sizes = [block_size(length) for _, length, _ in blocks]
+    def compact(self, blocks: Sequence[tuple[int, int]], heads: Int32s) -> list[tuple[int, int]]:
+        """Lay `(start, length)` blocks side by side, in their order; answers their new starts and sizes."""
         moved: list[tuple[int, int]] = []
-        to = 0
-        target = np.full(self.used + 1, NO_ROW, dtype=np.int64)
-        sources = np.empty(sum(length for _, length, _ in blocks), dtype=np.int64)
-        done = 0
-        for (start, length, _), size in zip(blocks, sizes, strict=True):
-            target[start : start + length] = np.arange(to, to + length)
-            sources[done : done + length] = np.arange(start, start + length)
-            done += length
+        sources, places, to = [], [], 0
+        for start, length in blocks:
+            size = block_size(length)
+            sources.append(np.arange(start, start + length))
+            places.append(np.arange(to, to + length))
             moved.append((to, size))
             to += size
-        places = target[sources]
+        source = np.concatenate([np.empty(0, dtype=np.int64), *sources])
+        place = np.concatenate([np.empty(0, dtype=np.int64), *places])
+        target = np.full(self.used + 1, NO_ROW, dtype=np.int64)
+        target[source] = place
         capacity = max(to + to // 8, _FIRST_ROWS)
         for name, dtype in _DTYPES.items():
-            column = np.empty(capacity, dtype=dtype)
-            if name == "member":
-                column[:to] = NO_ROW
-            column[places] = getattr(self, name)[sources]
+            column = np.full(capacity, NO_ROW, dtype=dtype) if name == "member" else np.empty(capacity, dtype=dtype)
+            column[place] = getattr(self, name)[source]
             setattr(self, name, column)
         for links in (self.after, self.before):
-            links[places] = target[links[places]]
+            links[place] = target[links[place]]
         linked = heads >= 0
         heads[linked] = target[heads[linked]]
         self.capacity, self.used, self.holes, self._free = capacity, to, 0, {}

@@ -5,12 +5,17 @@ Their members' pages are then no longer all in: a member who returns hydrates ag
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from .columns import DIRTY, FLYING, LIT, LOADED, WATCHED
 from .live import LiveScope, Warming
 from .members import LOADED as PAGES_IN
 from .workspace import NOT_FORGOTTEN, Forgotten, Workspace
+
+_WORTH_COMPACTING: Final = 4096
+"""Rows below which holes are not worth a copy."""
 
 
 def evict_scope(workspace: Workspace, scope: int) -> bool:
@@ -57,7 +62,20 @@ def evict_idle(workspace: Workspace, at_most: int) -> int:
     for scope in candidates[:at_most]:
         if not evict_scope(workspace, scope):
             used_at[scope] = workspace.now
+    columns = workspace.columns
+    if columns.used > _WORTH_COMPACTING and columns.holes * 2 > columns.used:
+        compact(workspace)
     return before - workspace.entries
+
+
+def compact(workspace: Workspace) -> None:
+    """Give the memory of evicted entries back. Like the growth of the columns, this copies every entry that stays."""
+    scopes = workspace.scopes
+    numbers = sorted((n for n in scopes.numbers.values() if scopes.size[n]), key=scopes.start.__getitem__)
+    blocks = [(scopes.start[n], scopes.length[n]) for n in numbers]
+    heads = workspace.members.heads[: len(workspace.members)]
+    for number, (start, size) in zip(numbers, workspace.columns.compact(blocks, heads), strict=True):
+        scopes.start[number], scopes.size[number] = start, size
 
 
 def _may_go(workspace: Workspace, scope: int) -> bool:

@@ -86,6 +86,8 @@ class Stream:
         self.seen = max(self.seen, seq)
         if seq <= self.start:
             self.late = _with(self.late, seq)
+            if self.settle_since >= 0 and len(self.late) >= self.start - self.settle_from and not self.unsettled():
+                self.settle_since = -1.0
         elif seq <= self.frontier:
             self.lost.discard(seq)
         elif seq == self.frontier + 1 and not self.early and not self.lost:
