@@ -79,6 +79,19 @@ def test_the_block_of_an_evicted_scope_is_used_again() -> None:
     assert place.columns.holes == 0
 
 
+def test_members_of_a_large_scope_are_found_by_an_index_that_follows_its_growth() -> None:
+    place = workspace()
+    scope = place.scope(1, 0)
+    numbers = [place.members.number(n * 7919 % 100_003 + 1) for n in range(20_000)]
+    for first in range(0, 20_000, 2_500):
+        rows = place.append(scope, numbers[first : first + 2_500])
+        for at in (0, 1_234, 2_499):
+            assert place.find(scope, numbers[first + at]) == int(rows[at])
+        assert place.find(scope, place.members.number(999_999_999)) == NO_ROW
+    for at in range(0, 20_000, 997):
+        assert place.find(scope, numbers[at]) == place.scopes.start[scope] + at
+
+
 def test_compacting_leaves_no_hole() -> None:
     place = workspace()
     scopes = [place.scope(n, 0) for n in range(1, 11)]

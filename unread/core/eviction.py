@@ -29,6 +29,7 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
     _remember(workspace, identity, scopes.roster_seen[scope], live)
     workspace.open_gaps.discard(scope)
     workspace.dirty.pop(scope, None)
+    workspace.places.forget(scope)
     length = scopes.length[scope]
     if length:
         rows = np.arange(scopes.start[scope], scopes.start[scope] + length, dtype=np.int64)

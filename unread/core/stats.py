@@ -84,5 +84,6 @@ def gather(workspaces: Iterable[Workspace], jobs: JobQueue, now: float) -> Runti
         jobs_to_retry=jobs.waiting,
         job_age_s=0.0 if oldest_job is None else max(0.0, now - oldest_job),
         evicted_scopes=sum(each.evictions for each in owned),
-        memory_bytes=live_bytes + sum(each.columns.nbytes + each.members.nbytes + each.scopes.nbytes for each in owned),
+        memory_bytes=live_bytes
+        + sum(each.columns.nbytes + each.members.nbytes + each.scopes.nbytes + each.places.nbytes for each in owned),
     )

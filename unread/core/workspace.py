@@ -33,6 +33,7 @@ from .events import Counted
 from .live import LiveScope, Warming
 from .log import NOBODY, NOTHING, Fact
 from .members import Members
+from .places import Places
 from .ports import Clock, Metrics
 from .resting import pack, unpack
 from .scopes import DISTRUSTED, Scopes
@@ -98,6 +99,7 @@ class Workspace:
         self.members = Members()
         self.scopes = Scopes()
         self.columns = Columns()
+        self.places = Places()
         self.live: dict[int, LiveScope] = {}
         self.resting: dict[int, bytes] = {}
         """Live parts of scopes at rest, packed."""
@@ -232,13 +234,11 @@ class Workspace:
         return number
 
     def find(self, scope: int, member: int) -> int:
+        """The member's row in a scope, NO_ROW if there is none."""
         start = self.scopes.start[scope]
-        length = self.scopes.length[scope]
-        if not length:
-            return NO_ROW
-        hits = self.columns.member[start : start + length] == member
-        at = int(hits.argmax())
-        return start + at if hits[at] else NO_ROW
+        members = self.columns.member[start : start + self.scopes.length[scope]]
+        place = self.places.find(scope, members, member)
+        return place if place == NO_ROW else start + place
 
     def rows(self, scope: int) -> slice:
         start = self.scopes.start[scope]
