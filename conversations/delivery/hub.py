@@ -21,6 +21,7 @@ from ..events import Fact
 from .bridge import Batch, Bridge
 from .feeds import Feed
 from .following import BridgeFollower
+from .rooms import Interest
 from .switchboard import Switchboard
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,8 @@ class StreamHub:
         self._turn_began: float | None = None
         self._paused_until = 0.0
         self._snapshots_before = 0
-        self._board = Switchboard(bridge, self.follower, clock)
+        self._interest = Interest()
+        self._board = Switchboard(bridge, self.follower, self._interest, clock)
 
     @property
     def open_feeds(self) -> int:
@@ -75,6 +77,8 @@ class StreamHub:
                 raise RateLimited(f"One member may have {MAX_FEEDS_PER_MEMBER} streams open.", retry_after_s=30.0)
             self._feeds[feed] = None
             self._feeds_of[member_id] += 1
+        # Now, not when the hub gets to it: whatever is committed after this call must be heard.
+        self._interest.add(feed.subscriber)
         self._leave(lambda: self._board.enter(feed))
 
     def leave(self, feed: Feed) -> None:
@@ -86,6 +90,7 @@ class StreamHub:
             self._feeds_of[member_id] -= 1
             if not self._feeds_of[member_id]:
                 del self._feeds_of[member_id]
+        self._interest.remove(feed.subscriber)
         self._leave(lambda: self._board.exit(feed))
 
     def has_room(self, feed: Feed) -> None:
@@ -197,7 +202,7 @@ class StreamHub:
         self._close_all()
         self._board.end(self._board.feeds())
         self._snapshots_before += self._board.snapshots_read
-        self._board = Switchboard(self._bridge, self.follower, self._clock)
+        self._board = Switchboard(self._bridge, self.follower, self._interest, self._clock)
 
     def _close_all(self) -> None:
         with self._lock:

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from uuid import UUID
 
-from .feeds import Feed
+from .feeds import Feed, Subscriber
 
 MAX_PASSED_OVER = 10_000
 """Scopes inside a watched conversation that are known not to be heard in its room (its threads)."""
+
+
+class Interest:
+    """What somebody listens to, from the moment a feed is accepted, before it has entered its room. For any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._conversations: Counter[UUID] = Counter()
+        self._workspaces: Counter[UUID] = Counter()
+
+    def add(self, who: Subscriber) -> None:
+        with self._lock:
+            self._conversations[who.conversation_id] += 1
+            self._workspaces[who.workspace_id] += 1
+
+    def remove(self, who: Subscriber) -> None:
+        with self._lock:
+            for counter, key in ((self._conversations, who.conversation_id), (self._workspaces, who.workspace_id)):
+                counter[key] -= 1
+                if not counter[key]:
+                    del counter[key]
+
+    def in_conversation(self, conversation_id: UUID | None) -> bool:
+        return conversation_id in self._conversations
+
+    def in_workspace(self, workspace_id: UUID) -> bool:
+        return workspace_id in self._workspaces
 
 
 class Room:
@@ -22,26 +51,15 @@ class Room:
 
 
 class Rooms:
-    """Changed by the hub's thread alone; `hears` and `watches` may be asked from any."""
+    """Changed by the hub's thread alone; `knows` and `passes_over` may be asked from any."""
 
     def __init__(self) -> None:
         self._rooms: dict[UUID, Room] = {}
         self._by_scope: dict[UUID, tuple[Room, ...]] = {}
-        self._workspaces: dict[UUID, int] = {}
         self._passed_over: dict[UUID, None] = {}
 
     def __iter__(self) -> Iterator[Room]:
         return iter(tuple(self._rooms.values()))
-
-    def hears(self, scope_id: UUID, parent_id: UUID | None) -> bool:
-        """Whether a message of that scope may concern a room."""
-        if scope_id in self._by_scope:
-            return True
-        return parent_id in self._rooms and scope_id not in self._passed_over
-
-    def watches(self, workspace_id: UUID) -> bool:
-        """Whether anybody listens to anything there."""
-        return workspace_id in self._workspaces
 
     def room(self, conversation_id: UUID) -> Room | None:
         return self._rooms.get(conversation_id)
@@ -49,17 +67,16 @@ class Rooms:
     def knows(self, scope_id: UUID) -> bool:
         return scope_id in self._by_scope
 
-    def enter(self, feed: Feed) -> tuple[Room, bool]:
-        """The feed's room, and whether it is new."""
+    def passes_over(self, scope_id: UUID) -> bool:
+        return scope_id in self._passed_over
+
+    def enter(self, feed: Feed) -> None:
         who = feed.subscriber
         room = self._rooms.get(who.conversation_id)
-        new = room is None
         if room is None:
             room = self._rooms[who.conversation_id] = Room(who.workspace_id, who.conversation_id)
-            self._workspaces[who.workspace_id] = self._workspaces.get(who.workspace_id, 0) + 1
             self._hear(room, [who.conversation_id])
         room.feeds[feed] = None
-        return room, new
 
     def leave(self, feed: Feed) -> set[UUID]:
         """The scopes that nobody hears any more."""
@@ -70,11 +87,6 @@ class Rooms:
         if room.feeds:
             return set()
         del self._rooms[room.conversation_id]
-        left = self._workspaces[room.workspace_id] - 1
-        if left:
-            self._workspaces[room.workspace_id] = left
-        else:
-            del self._workspaces[room.workspace_id]
         silent = set()
         for scope_id in room.scopes:
             others = tuple(other for other in self._by_scope[scope_id] if other is not room)

@@ -38,7 +38,7 @@ from . import frames
 from .admission import barred
 from .bridge import ORIGIN, Batch, Bridge, BridgeDown, Cursor, Delivered
 from .feeds import Feed, Snapshot
-from .rooms import Room, Rooms
+from .rooms import Interest, Room, Rooms
 
 ENTERING_PER_TURN = 100
 LOOKS_PER_TURN = 500
@@ -72,9 +72,9 @@ class _Stream:
 class Switchboard:
     """For one thread; only `concerns` may be asked from others. `clock` in seconds."""
 
-    def __init__(self, bridge: Bridge, follower: Follower, clock: Callable[[], float]) -> None:
+    def __init__(self, bridge: Bridge, follower: Follower, interest: Interest, clock: Callable[[], float]) -> None:
         self.snapshots_read = 0
-        self._bridge, self._follower, self._clock = bridge, follower, clock
+        self._bridge, self._follower, self._interest, self._clock = bridge, follower, interest, clock
         self._rooms = Rooms()
         self._streams: dict[UUID, _Stream] = {}
         self._ended: OrderedDict[UUID, int] = OrderedDict()
@@ -180,13 +180,17 @@ class Switchboard:
     def concerns(self, fact: facts.Fact) -> bool:
         """From any thread, in constant time: whether somebody who watches should know."""
         if isinstance(fact, (facts.MessageStored, facts.MessagesChanged)):
-            return self._rooms.hears(fact.scope_id, fact.parent_id)
+            inside = self._interest.in_conversation(fact.parent_id) and not self._rooms.passes_over(fact.scope_id)
+            return inside or self._is_heard(fact.scope_id)
         if isinstance(fact, facts.MessageUpdated):
-            return self._rooms.hears(fact.scope_id, None)
+            return self._is_heard(fact.scope_id)
         if isinstance(fact, facts.MembershipChanged) and fact.active and fact.visible:
             return False
         access = (facts.MembershipChanged, facts.ConversationUpdated, facts.MemberUpdated)
-        return isinstance(fact, access) and self._rooms.watches(fact.workspace_id)
+        return isinstance(fact, access) and self._interest.in_workspace(fact.workspace_id)
+
+    def _is_heard(self, scope_id: UUID) -> bool:
+        return self._interest.in_conversation(scope_id) or self._rooms.knows(scope_id)
 
     def note(self, batch: Sequence[facts.Fact]) -> None:
         now = self._clock()

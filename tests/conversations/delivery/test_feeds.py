@@ -23,7 +23,7 @@ from tests.verbs import delete, edit, post, react, thread
 from tests.world import World
 
 from .redis_server import RedisServer
-from .stage import Clock, Stage
+from .stage import Clock, Stage, Watcher
 
 LIMITS = BridgeLimits(stream_entries=50, entry_bytes=2000)
 
@@ -149,6 +149,17 @@ def test_a_message_complete_at_once_is_start_and_end(stage: Stage, world: World)
     failed = post(world, "bot", "x", "no", status="failed")
     stage.settle()
     assert page.ended[str(failed.id)] == "failed"
+
+
+def test_a_feed_hears_from_the_moment_it_was_accepted(stage: Stage, world: World) -> None:
+    """Also where the hub has not got to it yet, and where the room it comes into is just being closed."""
+    first = stage.watch("ben")
+    page = Watcher(stage.hub, world, "ann", world.scope["x"])
+    first.leave()
+    said = post(world, "ben", "x", "at once")
+    stage.watchers.append(page)
+    stage.settle()
+    assert page.text(said) == "at once"
 
 
 def test_history_is_not_repeated_to_who_comes_first(stage: Stage, world: World) -> None:
