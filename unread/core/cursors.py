@@ -24,7 +24,7 @@ def cursor_moved(workspace: Workspace, event: CursorEvent) -> None:
         workspace.refuse_kept(scope)
         return
     live = workspace.live_of(scope)
-    if live is not None and live.complete:
+    if live is not None:
         live.messages.seen = max(live.messages.seen, event.latest_seq)
         live.activities.seen = max(live.activities.seen, event.latest_activity_seq)
         if live.messages.open_gap or live.activities.open_gap:

@@ -65,7 +65,7 @@ def _mark_from(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) -
     are taken where nothing better is known, and only if they are exact.
     """
     columns, live = workspace.columns, workspace.live_of(scope)
-    if live is not None and live.complete:
+    if live is not None:
         live.messages.seen = max(live.messages.seen, unread.latest_seq)
         live.rewinds.seen = max(live.rewinds.seen, unread.rewind_generation)
         if live.messages.open_gap or live.rewinds.open_gap:
