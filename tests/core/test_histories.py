@@ -64,3 +64,17 @@ def test_a_read_below_a_dropped_message_makes_nobody_ready() -> None:
         ("aside", 1, "deliver", 1),
         ("job",),
     )
+
+
+def test_a_read_tells_of_a_lost_activity_while_the_roster_is_being_read() -> None:
+    """The header was read before the activity; only the reader's cursor event says that there is one."""
+    play(
+        Config(lossy=True),
+        ("aside", 2, "lose", 0),
+        ("post", 0, 0, 0, 0),
+        ("aside", 2, "post", 0, 0, 0, 0),
+        ("deliver_all",),
+        ("aside", 1, "activity", 0, 0, 1),
+        ("aside", 2, "deliver", 0),
+        ("job",),
+    )

@@ -184,7 +184,8 @@ class Trust:
         if isinstance(event, MessagesChanged):
             return known.rewind > event.rewind_generation
         if isinstance(event, (MembershipChanged, ScopeStateChanged)):
-            return max(known.roster - 1, known.required_roster) >= event.roster_generation
+            seen = known.roster - 1 if known.frontier is not None else 0  # a cold scope knows of no gap in its roster
+            return max(seen, known.required_roster) >= event.roster_generation
         return False
 
     # Details
