@@ -20,6 +20,8 @@ from .player import Move, Player
 from .runtimes import Config
 from .storm import Storm
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("LOOPD_CONVERGENCE_EXAMPLES", "60"))
 RANDOM_HISTORIES_PER_EXAMPLE = 5
 

@@ -21,6 +21,8 @@ from .oracle import NOTHING, Truth
 from .player import Player
 from .runtimes import Config
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("LOOPD_CONVERGENCE_EXAMPLES", "150")) // 3 + 1
 
 

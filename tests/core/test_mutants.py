@@ -22,6 +22,8 @@ from unread.core.stream import Stream
 
 from .driver import failure_of, random_history
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 4000
 """Histories to find a bug in."""
 
