@@ -69,7 +69,7 @@ function linkBlock(block) {
   const href = safeUrl(address);
   const label = String(block.title || block.name || block.filename || address || "untitled");
   const name = block.type === "link" ? "link" : "file";
-  if (!href) return h("p", { class: "attachment" }, icon(name), h("span", {}, label), h("small", {}, "not a web address"));
+  if (!href) return h("p", { class: "attachment" }, icon(name), h("span", {}, label), h("small", {}, address ? "not a web address" : "without an address"));
   const detail = block.type === "link" ? new URL(href).host : [block.mimetype, sizeText(block.size)].filter(Boolean).join(", ");
   return h("p", { class: "attachment" }, icon(name), externalLink(href, label), detail && h("small", {}, detail));
 }

@@ -14,6 +14,7 @@ export class Sidebar {
   #links = new Map();
   #heads = new Map();
   #more;
+  #frame = 0;
 
   /** `actions`: { openId(), offered(type), create(type), browse(), more() }. */
   constructor(container, workspace, directory, actions) {
@@ -23,8 +24,13 @@ export class Sidebar {
     this.#openId = actions.openId;
     this.#actions = actions;
     this.#more = h("button", { type: "button", class: "quiet more", on: { click: () => actions.more() } }, "Show older conversations");
-    for (const type of ["conversations", "unread"]) workspace.addEventListener(type, () => this.draw());
-    directory.addEventListener("change", () => this.draw());
+    for (const type of ["conversations", "unread"]) workspace.addEventListener(type, () => this.#soon());
+    directory.addEventListener("change", () => this.#soon());
+  }
+
+  /** Once before the next frame, however much happens until then. */
+  #soon() {
+    this.#frame ||= requestAnimationFrame(() => this.draw());
   }
 
   /** The conversations in the order in which they stand. */
@@ -33,6 +39,8 @@ export class Sidebar {
   }
 
   draw() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
     const nodes = [];
     const alive = new Set();
     for (const section of this.#sections()) {
