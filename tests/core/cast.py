@@ -99,7 +99,7 @@ class Play:
         self.runtime.tick()
 
     def grace_ends(self) -> None:
-        """A gap is noticed by one round of housekeeping and given up by another."""
+        """Whatever has been missing until now counts as lost."""
         self.runtime.tick()
         self.wait(GRACE_S)
 

@@ -83,6 +83,7 @@ def test_a_failed_job_and_a_failed_flush_are_tried_again(play: Play) -> None:
     eventually(lambda: (play.ben, scope) in play.snapshots.rows and not play.runtime.stats().dirty_entries)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_dead_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def die(runtime: UnreadRuntime, timeout_s: float | None = None) -> bool:
         raise SystemExit

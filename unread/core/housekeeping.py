@@ -47,12 +47,8 @@ def _look(workspace: Workspace, live: LiveScope, grace: float) -> None:
 
 
 def _look_at_stream(workspace: Workspace, live: LiveScope, aspect: Aspect, stream: Stream, grace: float) -> None:
-    if stream.seen <= stream.frontier:
-        stream.gap_since = _CLOSED
-        return
-    if stream.gap_since == _CLOSED or stream.frontier >= stream.gap_top:
-        stream.gap_since, stream.gap_top = workspace.now, stream.seen
-    if workspace.now - stream.gap_since >= grace:
+    stream.time_gap(workspace.now)
+    if stream.open_gap and workspace.now - stream.gap_since >= grace:
         lose_gaps(workspace, live, aspect, stream.gap_top)
         stream.gap_since = _CLOSED
 
@@ -70,12 +66,8 @@ def _look_at_rewinds(workspace: Workspace, live: LiveScope, grace: float) -> Non
     rewinds = live.rewinds
     if rewinds.settle_since >= 0 and (not rewinds.unsettled() or workspace.now - rewinds.settle_since >= grace):
         _settle_changes(workspace, live)
-    if not rewinds.open_gap:
-        rewinds.gap_since = _CLOSED
-        return
-    if rewinds.gap_since == _CLOSED or rewinds.applied >= rewinds.gap_top:
-        rewinds.gap_since, rewinds.gap_top = workspace.now, rewinds.seen
-    if workspace.now - rewinds.gap_since >= grace:
+    rewinds.time_gap(workspace.now)
+    if rewinds.open_gap and workspace.now - rewinds.gap_since >= grace:
         lose_changes(workspace, live, rewinds.gap_top)
         rewinds.gap_since = _CLOSED
 
@@ -90,12 +82,8 @@ def _settle_changes(workspace: Workspace, live: LiveScope) -> None:
 
 def _look_at_roster(workspace: Workspace, live: LiveScope, grace: float) -> None:
     roster = live.roster
-    if not roster.open_gap:
-        roster.gap_since = _CLOSED
-        return
-    if roster.gap_since == _CLOSED:
-        roster.gap_since = workspace.now
-    if workspace.now - roster.gap_since >= grace:
+    roster.time_gap(workspace.now)
+    if roster.open_gap and workspace.now - roster.gap_since >= grace:
         workspace.want_warm(live)
         roster.gap_since = _CLOSED
 

@@ -1,4 +1,4 @@
-"""Where a member's entry is in a scope: small scopes are looked through, large ones get a sorted index at first need."""
+"""Where a member's entry is in a scope: small scopes are looked through, large ones get an index at first need."""
 
 from __future__ import annotations
 

@@ -104,3 +104,10 @@ class Rewinds:
     @property
     def open_gap(self) -> bool:
         return self.seen > self.applied
+
+    def time_gap(self, now: float) -> None:
+        """As a stream's."""
+        if not self.open_gap:
+            self.gap_since = -1.0
+        elif self.gap_since < 0 or self.applied >= self.gap_top:
+            self.gap_since, self.gap_top = now, self.seen

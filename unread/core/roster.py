@@ -45,6 +45,13 @@ class RosterGeneration:
     def open_gap(self) -> bool:
         return self.wanted > self.complete
 
+    def time_gap(self, now: float) -> None:
+        """As a stream's."""
+        if not self.open_gap:
+            self.gap_since = -1.0
+        elif self.gap_since < 0:
+            self.gap_since = now
+
     def _advance(self) -> None:
         if self.complete == UNSTARTED:
             return

@@ -70,7 +70,11 @@ def drain(workspace: Workspace, live: LiveScope) -> None:
 def note_gaps(workspace: Workspace, live: LiveScope) -> None:
     """Housekeeping has to look at the scope while anything is missing."""
     behind_changed(workspace, live)
-    if live.messages.open_gap or live.activities.open_gap or live.rewinds.open_gap or live.roster.open_gap:
+    sequences = (live.messages, live.activities, live.rewinds, live.roster)
+    if live.complete and any(each.open_gap or each.gap_since >= 0 for each in sequences):
+        now = workspace.now
+        for each in sequences:
+            each.time_gap(now)
         workspace.open_gaps.add(live.number)
 
 

@@ -137,6 +137,13 @@ class Stream:
     def open_gap(self) -> bool:
         return bool(self.early) or self.seen > self.frontier
 
+    def time_gap(self, now: float) -> None:
+        """Note since when something is missing. What went missing after that has a grace of its own."""
+        if not self.open_gap:
+            self.gap_since = -1.0
+        elif self.gap_since < 0 or self.frontier >= self.gap_top:
+            self.gap_since, self.gap_top = now, self.seen
+
     @property
     def nbytes(self) -> int:
         return self.log.nbytes + 60 * (len(self.early) + len(self.late) + len(self.lost))
