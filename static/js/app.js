@@ -112,6 +112,7 @@ export class App {
     const { workspace, room, outbox, bus, timeline } = this;
     for (const type of ["unread", "workspaces"]) workspace.addEventListener(type, () => drawDots(one("#rail"), workspace));
     room.addEventListener("changed", () => timeline.draw());
+    room.addEventListener("reopen", () => this.#open(this.navigation.place(), {}));
     room.addEventListener("arrived", (event) => this.#arrived(event.detail));
     room.addEventListener("trouble", (event) => this.saying.attempt(Promise.reject(event.detail)));
     outbox.addEventListener("change", () => timeline.draw());

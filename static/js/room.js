@@ -123,7 +123,10 @@ export class Room extends EventTarget {
   /** Reads the loaded window anew after frames may have been missed. `around`: what the reader looks at, if not the end. */
   async catchUp(around) {
     const window = this.window;
-    if (!window) return this.error && this.id ? this.open(this.id) : undefined;
+    if (!window) {
+      if (this.error) this.#tell("reopen");
+      return;
+    }
     const query = around && (window.hasAfter || window.items.length > CATCH_UP) ? { around } : {};
     const newest = window.last?.id ?? "";
     const wasAtEnd = !window.hasAfter;

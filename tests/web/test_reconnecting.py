@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.server import Server
 
@@ -98,12 +98,13 @@ def test_a_send_whose_answer_was_lost_is_not_doubled_by_the_retry(stage: Stage) 
     ann.allow("ERR_FAILED|ERR_CONNECTION|WebSocket")
     lost: list[str] = []
 
-    def let_through_and_lose_the_answer(route) -> None:  # type: ignore[no-untyped-def]
+    def let_through_and_lose_the_answer(route: Route) -> None:
         if lost or route.request.method != "POST":
-            return route.continue_()
+            route.continue_()
+            return
         answer = route.fetch()
         lost.append(answer.json()["client_message_id"])
-        return route.abort()
+        route.abort()
 
     # Without its socket the page cannot hear of its own message before the answer.
     ann.page.route_web_socket(re.compile("/ws/"), lambda socket: socket.close())
@@ -115,6 +116,49 @@ def test_a_send_whose_answer_was_lost_is_not_doubled_by_the_retry(stage: Stage) 
     expect(ann.message("only once")).to_have_count(1)
     assert lost
     assert stage.history("ann", channel) == ["only once"]
+
+
+def test_catching_up_goes_on_until_it_worked(stage: Stage) -> None:
+    channel = stage.channel("general", "ann", "ben")
+    stage.say("ann", channel, "before")
+    ben = stage.person("ben", channel)
+    ben.allow(f"{GONE}|503")
+    ben.page.wait_for_load_state("networkidle")
+    broken = [True]
+
+    def answer(route: Route) -> None:
+        if broken:
+            route.fulfill(status=503, json={"error": {"type": "unavailable", "message": "Later.", "fields": {}}})
+        else:
+            route.continue_()
+
+    ben.page.route(re.compile(r"/messages\?"), answer)
+    ben.context.set_offline(True)
+    ben.page.evaluate("window.dispatchEvent(new Event('pageshow'))")
+    expect(ben.page.locator("body")).not_to_have_attribute("data-connection", "live")
+    stage.say("ann", channel, "missed")
+    ben.context.set_offline(False)
+    expect(ben.page.locator("body")).to_have_attribute("data-connection", "live")
+    expect(ben.page.locator("#connection")).to_contain_text("Catching up…")
+    expect(ben.message("missed")).to_have_count(0)
+    broken.clear()
+    ben.page.locator("#connection").get_by_role("button", name="Retry now").click()
+    expect(ben.message("missed")).to_have_count(1)
+    expect(ben.page.locator("#connection")).to_be_hidden()
+
+
+def test_a_conversation_that_could_not_be_loaded_is_there_once_the_server_is(stage: Stage, stoppable: Server) -> None:
+    general, other = stage.channel("general", "ann"), stage.channel("other", "ann")
+    stage.say("ann", other, "worth waiting for")
+    ann = stage.person("ann", general)
+    stop(stoppable, ann)
+    ann.link("other").click()
+    expect(ann.page.get_by_role("heading", name="This conversation could not be loaded")).to_be_visible()
+    stoppable.start()
+    expect(ann.message("worth waiting for")).to_be_visible(timeout=40_000)
+    expect(ann.page.locator("#intro")).to_contain_text("This is where #other begins.")
+    ann.say("and for writing in")
+    expect(ann.message("and for writing in")).to_have_count(1)
 
 
 def test_a_failed_message_can_be_discarded_and_survives_a_reload(stage: Stage, stoppable: Server) -> None:
