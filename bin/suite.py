@@ -63,6 +63,9 @@ def parts() -> list[Part]:
         found.append(Part("browser", "browser", ("tests/web",), needs="chromium"))
     if processes:
         found.append(Part("server", "real servers", tuple(processes)))
+    if _has_tests("tests/faults"):
+        faults = ("tests/faults",)
+        found.append(Part("faults", "real servers on MariaDB", faults, needs="mariadb", on_mariadb=True))
     return found
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
 
 PROJECT = Path(__file__).resolve().parent.parent
 START_S, STOP_S = 60.0, 30.0
@@ -164,7 +164,8 @@ def _database() -> Iterator[dict[str, str]]:
         yield {"DATABASE_URL": ""}
         return
     parts = urlsplit(url)
-    name = f"loopd_server_{os.getpid()}_{secrets.token_hex(4)}"
+    prefix = os.environ.get("LOOPD_TEST_DATABASE_PREFIX", "loopd_test")
+    name = f"{prefix}_server_{os.getpid()}_{secrets.token_hex(4)}"
     _execute(parts, f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
     try:
         yield {"DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}
@@ -175,9 +176,12 @@ def _database() -> Iterator[dict[str, str]]:
 def _execute(parts: SplitResult, statement: str) -> None:
     import MySQLdb
 
-    login = {"user": unquote(parts.username or ""), "password": unquote(parts.password or "")}
-    host, port = parts.hostname or "127.0.0.1", parts.port or 3306
-    with contextlib.closing(MySQLdb.connect(host=host, port=port, **login)) as connection:
+    login: dict[str, Any] = {"user": unquote(parts.username or ""), "password": unquote(parts.password or "")}
+    if path := parse_qs(parts.query).get("unix_socket"):
+        login["unix_socket"] = path[0]
+    else:
+        login |= {"host": parts.hostname or "127.0.0.1", "port": parts.port or 3306}
+    with contextlib.closing(MySQLdb.connect(**login)) as connection:
         connection.cursor().execute(statement)
 
 
