@@ -16,6 +16,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from .blocks import FreeBlocks
+
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -114,52 +116,48 @@ class Columns:
     touched: npt.NDArray[np.uint32]
     """The workspace's tick when the entry last changed."""
 
-    __slots__ = (*_DTYPES, "_free", "capacity", "holes", "used")
+    __slots__ = (*_DTYPES, "_free", "capacity", "used")
 
     def __init__(self) -> None:
         self.capacity = 0
         self.used = 0
-        self.holes = 0
-        """Rows in free blocks."""
-        self._free: dict[int, list[int]] = {}
+        self._free = FreeBlocks()
         self._grow(_FIRST_ROWS)
 
     @property
     def nbytes(self) -> int:
         return int(self.capacity * ROW_BYTES)
 
+    @property
+    def holes(self) -> int:
+        """Rows in free blocks."""
+        return self._free.rows
+
     def allocate(self, rows: int) -> tuple[int, int]:
         """A free block for that many rows: its start and its size."""
         size = block_size(rows)
-        free = self._free.get(size)
-        if free:
-            self.holes -= size
-            return free.pop(), size
+        hole = self._free.take(size)
+        if hole is not None:
+            return hole, size
         start = self.used
-        if start + size > self.capacity:
-            self._grow(start + size)
-        self.used = start + size
-        self.member[start : self.used] = NO_ROW
+        self._use(start + size)
         return start, size
 
     def extend(self, start: int, size: int, rows: int) -> int:
-        """Let the last block grow where it lies; answers its new size, or 0 where another block follows it."""
-        if start + size != self.used:
-            return 0
+        """Let a block grow where it lies; answers its new size, or 0 where what follows it is in use."""
         grown = block_size(rows)
-        if start + grown > self.capacity:
-            self._grow(start + grown)
-        self.member[self.used : start + grown] = NO_ROW
-        self.used = start + grown
+        if start + size == self.used:
+            self._use(start + grown)
+        elif not self._free.take_at(start + size, grown - size):
+            return 0
         return grown
 
     def release(self, start: int, size: int) -> None:
         self.member[start : start + size] = NO_ROW
+        start, size = self._free.add(start, size)
         if start + size == self.used:
+            self._free.remove(start)
             self.used = start
-        else:
-            self.holes += size
-            self._free.setdefault(size, []).append(start)
 
     def clear(self, row: slice, members: Int32s, scope: int) -> None:
         """Make rows shells: entries that nothing is known of."""
@@ -237,8 +235,15 @@ class Columns:
             links[place] = target[links[place]]
         linked = heads >= 0
         heads[linked] = target[heads[linked]]
-        self.capacity, self.used, self.holes, self._free = capacity, to, 0, {}
+        self.capacity, self.used, self._free = capacity, to, FreeBlocks()
         return moved
+
+    def _use(self, end: int) -> None:
+        """All rows up to there are in blocks from here on."""
+        if end > self.capacity:
+            self._grow(end)
+        self.member[self.used : end] = NO_ROW
+        self.used = end
 
     def _grow(self, rows: int) -> None:
         capacity = max(rows, self.capacity + self.capacity // 8)
