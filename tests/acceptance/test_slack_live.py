@@ -113,6 +113,33 @@ def test_a_second_import_adds_nothing_and_keeps_the_badges(imported: Server) -> 
     cat.badges_become({"general": 3})
 
 
+def test_a_later_export_leaves_everybodys_unread_as_it_was(imported: Server, tmp_path: Path) -> None:
+    """History grows under the live messages; what was unread stays unread, what was read stays read, and both go on."""
+    ann, ben, cat = (Person(imported, name) for name in members_of("general")[:3])
+    before = [each.badges() for each in (ann, ben, cat)]
+    assert before == [{"general": 1}, {}, {"general": 3}]
+    imported.stop()
+    later = tmp_path / "later.zip"
+    with zipfile.ZipFile(EXPORT) as old, zipfile.ZipFile(later, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+        user = json.loads(old.read("users.json"))[0]["id"]
+        said = [
+            {"type": "message", "user": user, "text": f"later {n}", "ts": f"1470000{n:03}.000100"} for n in range(40)
+        ]
+        new.writestr("general/2016-08-01.json", json.dumps(said))
+    done = imported.manage("import_slack", str(later), "--workspace", WORKSPACE)
+    assert done.stdout.startswith("Added: 40 messages."), done.stdout + done.stderr
+    imported.start()
+    assert [each.badges() for each in (ann, ben, cat)] == before
+    ben.post("general", "one more")
+    ann.badges_become({"general": 2})
+    ben.badges_become({})
+    cat.badges_become({"general": 4})
+    cat.server.ask(cat.token, "PUT", f"/conversations/{cat.conversations()['general']}/read", {})
+    cat.badges_become({})
+
+
 def test_a_replay_is_live_traffic_from_its_authors(imported: Server) -> None:
     """Into a workspace of its own, over HTTP, while the server runs; its tokens are worth nothing afterwards."""
     done = imported.manage(
