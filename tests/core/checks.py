@@ -61,13 +61,17 @@ def check_at_rest(stage: Stage) -> None:
 
 
 def _check_ready(stage: Stage, member: int, scope: int, shown: Shown | None) -> None:
-    """Also in the middle of a history, `ready` is exact wherever nothing is on its way."""
-    if not stage.quiet(scope) or stage.trust.may_err_ready(member, scope):
+    """Also in the middle of a history, numbers are exact where nothing is on its way, unless their past excuses them."""
+    trust = stage.trust
+    if not stage.quiet(scope) or trust.may_err_ready(member, scope):
         return
-    if state_of(stage, member, scope) is CountState.READY:
+    state = state_of(stage, member, scope)
+    exact = trust.messages_exact(member, scope) and trust.activities_exact(member, scope)
+    hint = state is CountState.SNAPSHOT_SERVING and exact and not trust.loose(member, scope)
+    if state is CountState.READY or hint:
         truth = oracle.truth(stage.facts.tables, member, scope)
         if _seen(shown) != truth:
-            raise Wrong(f"{where(member, scope)}: ready {_seen(shown)} in between, but the facts say {truth}")
+            raise Wrong(f"{where(member, scope)}: {state.label} {_seen(shown)} in between, but the facts say {truth}")
 
 
 def _check_entry(stage: Stage, member: int, scope: int, shown: Shown | None) -> None:

@@ -174,7 +174,9 @@ class Stage:
 
     def quiet(self, scope: int) -> bool:
         """Nothing that could still change what is shown of this scope is on its way."""
-        return not self.busy and not self.in_batches and not self.runtime.has_jobs() and not self.in_flight(scope)
+        if self.busy or self.in_batches or self.runtime.has_jobs() or self.in_flight(scope):
+            return False
+        return not self.runtime.stats().jobs_to_retry
 
     def in_flight(self, scope: int) -> bool:
         """Events of the scope or its parent are committed and not delivered."""
