@@ -56,7 +56,7 @@ def test_every_command_that_is_named_exists() -> None:
     named = set(re.findall(r"manage\.py ([a-z_]+)", text))
     assert named
     assert named <= set(get_commands())
-    scripts = set(re.findall(r"(?<![\w/])(bin/[a-z-]+|\.ci/run)\b", text))
+    scripts = set(re.findall(r"(?<![\w/])(bin/[a-z-]+(?:\.py)?|\.ci/run)\b", text))
     assert {script for script in scripts if not (PROJECT / script).exists()} == set()
 
 
