@@ -31,6 +31,15 @@ _HOST = re.compile(r"\*|\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 _ORIGIN = re.compile(r"https?://(\*\.)?[A-Za-z0-9_.-]+(:[0-9]{1,5})?")
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
+LOCK_WAIT_S = 10
+"""For a row that another transaction holds, on MariaDB, MySQL and TiDB; their default would keep threads for 50 s."""
+IDLE_TRANSACTION_S = 30
+"""After which MariaDB ends the transaction of a process that stands still, with the locks that others wait for."""
+_SESSION = (
+    f"SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_S}"
+    f" /*M!100300 , idle_transaction_timeout = {IDLE_TRANSACTION_S} */"
+)
+
 # Connections live as long as the few threads that use them: those of the request pool and the workers.
 _KEPT = {"CONN_MAX_AGE": 300, "CONN_HEALTH_CHECKS": True}
 
@@ -174,7 +183,12 @@ def database() -> dict[str, Any]:
         )
     if scheme == "sqlite":
         return _sqlite(str(BASE_DIR / name))
-    options = {"charset": "utf8mb4", "isolation_level": "read committed", **config.get("OPTIONS", {})}
+    options = {
+        "charset": "utf8mb4",
+        "isolation_level": "read committed",
+        "init_command": _SESSION,
+        **config.get("OPTIONS", {}),
+    }
     return {**config, "OPTIONS": options, **_KEPT}
 
 
