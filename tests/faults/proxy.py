@@ -53,6 +53,7 @@ class Proxy:
             except OSError:
                 client.close()
                 continue
+            pair[1].settimeout(None)
             with self._lock:
                 self._pairs.add(pair)
             for source, sink in (pair, pair[::-1]):

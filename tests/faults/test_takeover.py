@@ -123,25 +123,30 @@ def test_a_write_that_was_on_its_way_when_the_lease_moved_is_refused(stage: Stag
         company.comes_right()
 
 
-def test_a_flush_that_has_begun_is_waited_for_in_vain_but_not_for_ever(stage: Stage) -> None:
-    """It holds the lease's row: nobody can take over before it ends. Who asks is told so, and may try again."""
+def test_a_flush_that_stands_still_holds_the_lease_up_but_not_for_ever(stage: Stage) -> None:
+    """Nobody can take over while its transaction lives. Who asks is told to try again, until the database ends it."""
     with stage.serving(**SHORT) as (old, proxy), stage.serving(start=False, **SHORT) as (new, _):
         company = stage.company(old)
         [channel] = company.channels
         company.send("ann", channel, "flushed")
         company.flushed()
+        before = lease(stage, company)
         hold = proxy.hold(f"insert into {SNAPSHOTS}")
         company.send("ann", channel, "dirty")
         assert hold.reached.wait(20)
         with stopped(old):
             new.start(until_ready=False)
             asked = f"/workspaces/{company.workspace}/unread"
-            wait_until(lambda: (print(new.call(company.token["ben"], "GET", asked)), 0)[1], 30, lambda: new.log)
+            wait_until(lambda: new.call(company.token["ben"], "GET", asked).status == 503, 30)
+            assert lease(stage, company) == before
             assert new.call(None, "GET", "//healthz").status == 200
-        old.kill()
-        hold.drop()
+            wait_until(lambda: new.call(company.token["ben"], "GET", asked).status == 200, 60)
+        hold.release()
+        wait_until(lambda: "lost the lease" in old.log, 20, lambda: old.log[-2000:])
         taken_over(company, new)
         company.comes_right()
+        company.flushed()
+        assert epochs(stage, company) == {before + 1}
 
 
 def gauge(server: Server, company: Company, name: str) -> float:
