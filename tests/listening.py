@@ -13,6 +13,10 @@ from .server import Server
 PATIENCE_S = 30.0
 
 
+class StreamEnded(Exception):
+    """Before what a test waited for."""
+
+
 class Listener(Page):
     """Use by `listening`; frames are applied while a test waits for something (`until`) or for the end."""
 
@@ -27,7 +31,8 @@ class Listener(Page):
     async def until(self, true: Callable[[], Any], why: Callable[[], object] = lambda: "") -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not true():
-                assert await self._more(), f"the stream ended; {why()}"
+                if not await self._more():
+                    raise StreamEnded(why())
 
     async def closed(self) -> bool:
         """Read to the end; whether the server said that it was one."""
