@@ -114,3 +114,16 @@ def test_readers_and_writers_do_not_wait_for_a_flush(play: Play) -> None:
     play.tell(play.facts.post(play.ann, scope))
     assert play.view(play.ben).counts[scope].messages == 3
     go_on.set()
+
+
+def test_a_backlog_that_fills_is_flushed_between_two_intervals() -> None:
+    play = Play(tick_s=0.01, flush_retry_s=0.01, max_dirty_entries=5)
+    play.clock = WallClock()  # type: ignore[assignment]
+    play.settings = RuntimeSettings(flush_interval=3600.0)
+    play.begin()
+    play.runtime.start()
+    try:
+        scope = play.channel()
+        eventually(lambda: (play.ben, scope) in play.snapshots.rows)
+    finally:
+        play.runtime.stop(4.0)

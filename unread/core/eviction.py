@@ -5,6 +5,7 @@ Their members' pages are then no longer all in: a member who returns hydrates ag
 
 from __future__ import annotations
 
+import heapq
 from typing import Final
 
 import numpy as np
@@ -50,22 +51,24 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
 def evict_idle(workspace: Workspace, at_most: int) -> int:
     """Try the scopes that were left alone for the longest, at most so many; answers how many entries went.
 
-    Those that may not go, mostly because somebody looks at them, count as used now: else they would be tried at every
-    turn, and what comes after them never.
+    Takes the lock itself, for one scope at a time. Those that may not go, mostly because somebody looks at them, count
+    as used now: else they would be tried at every turn, and what comes after them never.
     """
     before = workspace.entries
     oldest = workspace.now - workspace.budgets.evict_idle_s
     used_at = workspace.scopes.used_at
-    candidates = sorted(
-        (number for number in workspace.scopes.numbers.values() if used_at[number] <= oldest),
-        key=used_at.__getitem__,
-    )
-    for scope in candidates[:at_most]:
-        if not evict_scope(workspace, scope):
-            used_at[scope] = workspace.now
-    columns = workspace.columns
-    if columns.used > _WORTH_COMPACTING and columns.holes * 2 > columns.used:
-        compact(workspace)
+    numbers = [number for number in list(workspace.scopes.numbers.values()) if used_at[number] <= oldest]
+    for scope in heapq.nsmallest(at_most, numbers, key=used_at.__getitem__):
+        with workspace.lock:
+            if workspace.closed:
+                return 0
+            unchanged = used_at[scope] <= oldest and workspace.scopes.ids[scope]
+            if unchanged and not evict_scope(workspace, scope):
+                used_at[scope] = workspace.now
+    with workspace.lock:
+        columns = workspace.columns
+        if columns.used > _WORTH_COMPACTING and columns.holes * 2 > columns.used:
+            compact(workspace)
     return before - workspace.entries
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from .aggregate import relight_scope
 from .aspects import ACTIVITIES, MESSAGES
 from .columns import ACTIVE, EXACT, HIDDEN, NEVER, NO_ROW, SAW_JOIN, VISIBLE
@@ -13,6 +17,10 @@ from .recount import note_ready, recount
 from .scope_events import drain, note_gaps
 from .states import CountState
 from .workspace import NOT_FORGOTTEN, Workspace
+
+_RELIT_AT_ONCE: Final = 10_000
+_COST_OF_A_SCOPE: Final = 100
+"""In entries: what a scope costs before the first."""
 
 
 def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
@@ -37,17 +45,28 @@ def scope_state_changed(workspace: Workspace, event: ScopeStateChanged) -> None:
 
 
 def open_or_close(workspace: Workspace, scope: int, is_open: bool, generation: int) -> None:
-    """A scope's own state; what is shown of it and of the scopes below it follows in batches."""
-    if not workspace.scopes.set_open(scope, is_open, generation):
+    """Take a scope's state; what is shown of it follows at once, what is shown of the scopes below it one by one."""
+    scopes = workspace.scopes
+    if not scopes.set_open(scope, is_open, generation):
         return
-    for each in (scope, *workspace.scopes.children(scope)):
-        if workspace.closed:
-            return
-        if is_open:
-            _forget_hints(workspace, each)
-        relight_scope(workspace, each)
-        if each != scope and workspace.scopes.length[each] * 4 > workspace.budgets.accounting_batch_size:
+    _shown_anew(workspace, scope)
+    below, relit = scopes.children(scope), 0
+    for child in below:
+        if relit >= _RELIT_AT_ONCE:
             workspace.breathe()
+            relit = 0
+            if workspace.closed:
+                return
+        if scopes.parent[child] == scope and scopes.follow_parent(child):
+            _shown_anew(workspace, child)
+        relit += scopes.length[child] + _COST_OF_A_SCOPE
+
+
+def _shown_anew(workspace: Workspace, scope: int) -> None:
+    if workspace.scopes.is_open(scope):
+        # Evidence from before says nothing about a scope that is open again.
+        workspace.columns.flags[workspace.rows(scope)] &= np.uint16(~HIDDEN & 0xFFFF)
+    relight_scope(workspace, scope)
 
 
 def roster_moved(workspace: Workspace, scope: int, generation: int) -> None:
@@ -150,9 +169,3 @@ def _recount_all(workspace: Workspace, live: LiveScope | None, row: int) -> bool
     workspace.columns.state[row] = CountState.READY
     note_ready(workspace, live, [row])
     return True
-
-
-def _forget_hints(workspace: Workspace, scope: int) -> None:
-    """The scope is open again: evidence from before says nothing about it any more."""
-    rows = workspace.rows(scope)
-    workspace.columns.flags[rows] &= ~HIDDEN & 0xFFFF

@@ -438,12 +438,15 @@ class UnreadRuntime:
         for workspace in list(self._owned.values()):
             if over <= 0:
                 return
-            with workspace.lock:
-                over -= evict_idle(workspace, self.budgets.evict_batch_size)
+            over -= evict_idle(workspace, self.budgets.evict_batch_size)
 
     def overloaded(self, workspace: int) -> bool:
         """Whether writers of the workspace are to be pushed back (503): rows pile up faster than they are written."""
         return workspace in self._owned and self._totals.backlog > self.budgets.max_dirty_entries
+
+    def filling(self) -> bool:
+        """Whether half of the backlog budget is used: time for a flush between two intervals."""
+        return self._totals.backlog * 2 > self.budgets.max_dirty_entries
 
     def flush(self) -> FlushReport:
         """Write what is dirty, of every workspace. One that fails keeps its rows dirty and delays nobody else."""

@@ -13,6 +13,8 @@ NO_SCOPE: Final = -1
 
 OPEN: Final = 1
 """Not archived."""
+SILENT: Final = 4
+"""The parent is archived."""
 DISTRUSTED: Final = 2
 """An event for an entry of this scope could not be kept: rows that are loaded into it are suppressed."""
 
@@ -71,6 +73,7 @@ class Scopes:
             self.parent[known] = above
             self.sibling[known] = self.child[above]
             self.child[above] = known
+            self.follow_parent(known)
         return known
 
     def set_open(self, number: int, is_open: bool, generation: int) -> bool:
@@ -89,10 +92,18 @@ class Scopes:
 
     def is_open(self, number: int) -> bool:
         """Neither the scope nor its parent is archived."""
-        if not self.status[number] & OPEN:
+        return self.status[number] & (OPEN | SILENT) == OPEN
+
+    def follow_parent(self, number: int) -> bool:
+        """Fall silent with the parent, or speak again; answers whether that changed anything.
+
+        Noted scope by scope, so that what is shown of a scope and the red dots of its members change together.
+        """
+        parent_is_open = bool(self.status[self.parent[number]] & OPEN)
+        if parent_is_open == (not self.status[number] & SILENT):
             return False
-        parent = self.parent[number]
-        return parent == NO_SCOPE or bool(self.status[parent] & OPEN)
+        self.status[number] ^= SILENT
+        return True
 
     def children(self, number: int) -> list[int]:
         found = []

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from .aggregate import shown_row
-from .columns import NO_ROW
+from .columns import LIT, NO_ROW, Rows
 from .states import CountState, MemberDelta, MemberUnread, Shown
 from .workspace import Watch, Workspace
 
-UNAVAILABLE = MemberUnread(state="unavailable", has_unread=False, epoch=0, version=0, counts={})
+_HINT: Final = int(CountState.SNAPSHOT_SERVING)
+UNAVAILABLE: Final = MemberUnread(state="unavailable", has_unread=False, epoch=0, version=0, counts={})
 
 
 def member_unread(workspace: Workspace, member: int, scopes: Sequence[int] | None = None) -> MemberUnread:
@@ -17,9 +22,11 @@ def member_unread(workspace: Workspace, member: int, scopes: Sequence[int] | Non
     number = workspace.members.numbers.get(member)
     if number is None or not workspace.members.is_loaded(number):
         return _view(workspace, "hydrating", False, {})
-    found = _all_lit(workspace, number)
-    counts = found if scopes is None else {scope: found[scope] for scope in scopes if scope in found}
-    return _view(workspace, _state(found), bool(found), counts)
+    lit = _lit_rows(workspace, _rows_of(workspace, number))
+    counts = _shown(workspace, lit)
+    if scopes is not None:
+        counts = {scope: counts[scope] for scope in scopes if scope in counts}
+    return _view(workspace, _state(workspace, lit), len(lit) > 0, counts)
 
 
 def take_delta(workspace: Workspace, member: int, watch: Watch) -> MemberDelta | None:
@@ -27,34 +34,25 @@ def take_delta(workspace: Workspace, member: int, watch: Watch) -> MemberDelta |
     number = workspace.members.numbers[member]
     if not workspace.members.is_loaded(number):
         return None
-    columns, base = workspace.columns, workspace.tick_base
-    rows = columns.rows_of(int(workspace.members.heads[number]))
-    changed = sorted((base + int(columns.touched[row]), row) for row in rows)
-    changed = [each for each in changed if each[0] > watch.taken]
-    if not changed and not watch.news:
+    rows = _rows_of(workspace, number)
+    changed, versions = _changed_since(workspace, rows, watch.taken)
+    if not len(changed) and not watch.news:
         return None
-    version = workspace.version
-    limit = workspace.budgets.max_delta_entries
+    version, limit = workspace.version, workspace.budgets.max_delta_entries
     if len(changed) > limit:
         # Entries that changed together stay together, so that the next delta begins where this one ends.
-        version = changed[limit - 1][0]
-        changed = [each for each in changed if each[0] <= version]
-    counts = {}
-    for _, row in changed:
-        scope = int(columns.scope[row])
-        counts[workspace.scopes.ids[scope]] = shown_row(workspace, scope, row)
-    lit = _all_lit(workspace, number)
-    since, watch.taken = watch.taken, version
-    watch.news = False
-    view = MemberUnread(_state(lit), bool(lit), workspace.epoch, version, counts)
-    return MemberDelta(since=since, unread=view)
+        version = int(np.sort(versions)[limit - 1])
+        changed = changed[versions <= version]
+    since, watch.taken, watch.news = watch.taken, version, False
+    lit = _lit_rows(workspace, rows)
+    counts = _shown(workspace, changed)
+    return MemberDelta(since, MemberUnread(_state(workspace, lit), len(lit) > 0, workspace.epoch, version, counts))
 
 
 def has_more(workspace: Workspace, member: int, watch: Watch) -> bool:
     """Whether entries changed past what was taken."""
-    columns, base = workspace.columns, workspace.tick_base
-    rows = columns.rows_of(int(workspace.members.heads[workspace.members.numbers[member]]))
-    return any(base + int(columns.touched[row]) > watch.taken for row in rows)
+    rows = _rows_of(workspace, workspace.members.numbers[member])
+    return len(_changed_since(workspace, rows, watch.taken)[0]) > 0
 
 
 def snapshot(workspace: Workspace, member: int, watch: Watch | None) -> MemberUnread:
@@ -74,19 +72,36 @@ def shown_of(workspace: Workspace, member: int, scope: int) -> Shown | None:
     return None if row == NO_ROW else shown_row(workspace, place, row)
 
 
-def _all_lit(workspace: Workspace, number: int) -> dict[int, Shown]:
-    counts = {}
-    columns, scopes = workspace.columns, workspace.scopes
-    for row in columns.rows_of(int(workspace.members.heads[number])):
-        scope = int(columns.scope[row])
-        shown = shown_row(workspace, scope, row)
-        if shown.lit:
-            counts[scopes.ids[scope]] = shown
+def _rows_of(workspace: Workspace, number: int) -> Rows:
+    return np.array(workspace.columns.rows_of(int(workspace.members.heads[number])), dtype=np.int64)
+
+
+def _lit_rows(workspace: Workspace, rows: Rows) -> Rows:
+    lit: Rows = rows[(workspace.columns.flags[rows] & LIT) != 0]
+    return lit
+
+
+def _changed_since(workspace: Workspace, rows: Rows, version: int) -> tuple[Rows, npt.NDArray[np.int64]]:
+    """The rows with a later version, and those versions."""
+    versions = workspace.columns.touched[rows].astype(np.int64) + workspace.tick_base
+    later = versions > version
+    return rows[later], versions[later]
+
+
+def _shown(workspace: Workspace, rows: Rows) -> dict[int, Shown]:
+    ids, counts = workspace.scopes.ids, {}
+    for row, scope in zip(rows.tolist(), workspace.columns.scope[rows].tolist(), strict=True):
+        counts[ids[scope]] = shown_row(workspace, scope, row)
     return counts
 
 
-def _state(counts: dict[int, Shown]) -> str:
-    hints = any(shown.state is CountState.SNAPSHOT_SERVING for shown in counts.values())
+def _state(workspace: Workspace, lit: Rows) -> str:
+    """A hint among what is shown makes the whole view one."""
+    columns = workspace.columns
+    hints = bool((columns.state[lit] == _HINT).any())
+    if not hints and workspace.waiting:
+        behind = (workspace.live.get(scope) for scope in columns.scope[lit].tolist())
+        hints = any(live is not None and live.behind for live in behind)
     return (CountState.SNAPSHOT_SERVING if hints else CountState.READY).label
 
 

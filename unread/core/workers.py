@@ -66,10 +66,10 @@ class Workers:
             self._guarded(step)
 
     def _flusher(self, retry_s: float) -> None:
-        """Flush at every interval, and sooner what failed and has waited for its delay."""
+        """Flush at every interval, and sooner when the backlog fills or what failed has waited for its delay."""
         next_flush = time.monotonic() + self._settings.flush_interval
         while not self._stopping.wait(retry_s):
-            if time.monotonic() >= next_flush:
+            if time.monotonic() >= next_flush or self._runtime.filling():
                 next_flush = time.monotonic() + self._settings.flush_interval
                 self._guarded(self._runtime.flush_due)
             else:
