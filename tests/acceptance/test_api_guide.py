@@ -100,3 +100,8 @@ def unlike(shown: Any, answered: Any, path: str = "") -> str:
     if path.endswith(("version", "epoch", "user.id")):
         return "" if type(shown) is type(answered) else f"{path} is {answered!r}"
     return "" if shown == answered else f"{path} is {answered!r}, shown is {shown!r}"
+
+
+def test_the_agent_in_the_guide_is_the_example() -> None:
+    code = (PROJECT / "examples" / "stream_answer.py").read_text().rstrip()
+    assert f"```py\n{code}\n```" in GUIDE.read_text()
