@@ -26,6 +26,8 @@ ROWS = {
     "write": ("write", "a message over HTTP, with and without the runtime"),
     "memory": ("memory", "resident memory of entries, and the garbage collector"),
     "convergence": ("convergence", "eight writers, then a count of differences"),
+    "sockets": ("sockets", "heartbeats and deltas of a thousand sockets"),
+    "flush": ("flushing", "a hundred thousand dirty rows, and requests meanwhile"),
 }
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -25,7 +25,12 @@ def sqlite() -> Iterator[dict[str, str]]:
     """The environment in which the product finds a new SQLite file."""
     home = tempfile.mkdtemp(prefix="loopd-bench-")
     try:
-        yield {"LOOPD_HOME": home, "DATABASE_URL": "", "LOOPD_MESSAGES_PER_SECOND": "1000000"}
+        yield {
+            "LOOPD_HOME": home,
+            "DATABASE_URL": "",
+            "LOOPD_MESSAGES_PER_SECOND": "1000000",
+            "ALLOWED_HOSTS": "127.0.0.1,testserver",
+        }
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

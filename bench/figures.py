@@ -53,9 +53,11 @@ def times(product: Figure, baseline: Figure) -> float:
 
 def number(value: float) -> str:
     """Three figures that matter, without an exponent."""
-    if value == 0 or abs(value) >= 100:
-        return f"{value:,.0f}".replace(",", " ")
-    return f"{value:.3g}"
+    return grouped(value) if value == 0 or abs(value) >= 100 else f"{value:.3g}"
+
+
+def grouped(value: float) -> str:
+    return f"{value:,.0f}".replace(",", " ")
 
 
 def interval(statistic: Callable[[Sequence[Sample]], float], samples: Sequence[Sample]) -> tuple[float, float]:

@@ -24,10 +24,12 @@ def scope(number: int) -> int:
     return _SCOPE + number
 
 
-def joined(member_number: int, scope_number: int, generation: int, from_seq: int = 1) -> MembershipChanged:
+def joined(
+    member_number: int, scope_number: int, generation: int, from_seq: int = 1, workspace: int = WORKSPACE
+) -> MembershipChanged:
     """A membership begins: the scope's `generation`-th, as an event that a creation or a join commits."""
     return MembershipChanged(
-        workspace=WORKSPACE,
+        workspace=workspace,
         scope=scope(scope_number),
         parent=0,
         member=member(member_number),

@@ -8,7 +8,7 @@ from unread.core.budgets import Budgets
 from unread.core.events import Event, MessageStored, ReadCursorAdvanced
 from unread.core.runtime import UnreadRuntime
 
-from ..figures import Line, times
+from ..figures import Line, grouped, times
 from ..reference import ReferenceRuntime
 from ..reference.snapshots import load
 from ..scale import Scale
@@ -38,7 +38,7 @@ def _lines(size: int, goal: int, scale: Scale) -> list[Line]:
     return [
         Line(
             "account",
-            f"one message to {size:,} members".replace(",", " "),
+            f"one message to {grouped(size)} members",
             *steady,
             f"{times(*steady):.1f}x",
             f">= {goal}x",

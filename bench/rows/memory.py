@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import child
-from ..figures import Figure, Line, times
+from ..figures import Figure, Line, grouped, times
 from ..scale import Scale
 
 AT_MOST_BYTES, GOAL, AT_MOST_MS = 100, 4, 20.0
-SHAPES = ((10, 100), (1_000, 100))
+SHAPES = ((10, 100), (100, 100), (1_000, 100))
 """Members of each scope, and scopes of each member."""
 
 
@@ -22,7 +22,7 @@ def run(scale: Scale) -> list[Line]:
         for filled in ("events", "snapshot"):
             product = _measure("product", filled, shape)
             how = "told by events" if filled == "events" else "hydrated member by member"
-            lines += _lines(f"{entries:,} entries, {in_each:,} a scope, {how}".replace(",", " "), product, baseline)
+            lines += _lines(f"{grouped(entries)} entries, {grouped(in_each)} a scope, {how}", product, baseline)
     return lines
 
 

@@ -6,7 +6,7 @@ import gc
 import time
 from collections.abc import Callable
 
-from ..figures import Figure, Line
+from ..figures import Figure, Line, grouped
 from ..scale import Scale
 from ..workspace import WORKSPACE, Rosters, build_runtime, joined, member, posted
 
@@ -40,7 +40,7 @@ def run(scale: Scale) -> list[Line]:
     ratio = max(few_dot.median, many_dot.median) / min(few_dot.median, many_dot.median)
     return [
         Line("has_unread", f"red dot, {FEW} scopes", few_dot, lookup, *_against(few_dot, lookup)),
-        Line("has_unread", f"red dot, {MANY} scopes", many_dot, lookup, *_against(many_dot, lookup)),
+        Line("has_unread", f"red dot, {grouped(MANY)} scopes", many_dot, lookup, *_against(many_dot, lookup)),
         Line("has_unread", "between the two", None, None, f"{ratio:.2f}x", f"<= {FLAT}x", ratio <= FLAT),
     ]
 
