@@ -6,11 +6,8 @@ outside (jobs to queue, sockets to tell) is collected and handed over by `leave`
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -35,10 +32,10 @@ from .log import NOBODY, NOTHING, Fact
 from .members import Members
 from .places import Places
 from .ports import Clock, Metrics
-from .resting import pack, unpack
 from .scopes import DISTRUSTED, Scopes
 from .states import CountState
 from .totals import Totals
+from .turns import Turns
 
 
 @dataclass(slots=True)
@@ -59,50 +56,23 @@ class Forgotten(NamedTuple):
     rewind_generation: int
 
 
-_COOLING_TRIES: Final = 8
-"""Scopes looked at beyond those that are too many, since some cannot be packed."""
-_COOLED_AT_ONCE: Final = 64
 NOT_FORGOTTEN: Final = Forgotten(-1, -1)
 
 
-class _Turn:
-    """A scope is busy inside of it. Written out, because each message goes through one."""
-
-    __slots__ = ("_live", "_workspace")
-
-    def __init__(self, workspace: Workspace, live: LiveScope) -> None:
-        self._workspace, self._live = workspace, live
-
-    def __enter__(self) -> None:
-        self._live.busy = True
-
-    def __exit__(self, *_: object) -> None:
-        self._workspace.end_turn(self._live)
-
-
-class Workspace:
+class Workspace(Turns):
     def __init__(
         self, workspace: int, epoch: int, budgets: Budgets, clock: Clock, metrics: Metrics, totals: Totals
     ) -> None:
         self.id = workspace
         self.epoch = epoch
-        self.budgets = budgets
+        super().__init__(budgets)
         self.clock = clock
         self.metrics = metrics
         self.totals = totals
-        self.lock = threading.Lock()
-        self.turn_over = threading.Condition(self.lock)
-        """Notified when a thread that accounted in batches is done with its scope."""
-        self._waiting_turns = 0
-        self.closed = False
-        """No longer owned: whatever still runs here must stop and change nothing."""
         self.members = Members()
         self.scopes = Scopes()
         self.columns = Columns()
         self.places = Places()
-        self.live: dict[int, LiveScope] = {}
-        self.resting: dict[int, bytes] = {}
-        """Live parts of scopes at rest, packed."""
         self.watches: dict[int, Watch] = {}
         self.tick = 0
         self.tick_base = 0
@@ -123,8 +93,6 @@ class Workspace:
         """Members whose pages are being read: their scopes are not evicted."""
         self.forgotten: dict[int, Forgotten] = {}
         """Evicted scopes by id."""
-        self.open_gaps: set[int] = set()
-        """Scopes that housekeeping has to look at."""
         self.warm_wanted: list[int] = []
         self._changed: set[int] = set()
 
@@ -138,76 +106,6 @@ class Workspace:
             self._changed.clear()
         wanted, self.warm_wanted = self.warm_wanted, []
         return changed, wanted
-
-    def breathe(self) -> None:
-        """Let others in between two batches."""
-        self.lock.release()
-        time.sleep(0)
-        self.lock.acquire()
-
-    def turn(self, scope: int) -> LiveScope:
-        """The scope's live part once no other thread is in the middle of an event of it."""
-        while True:
-            live = self.live_of(scope)
-            if live is None:
-                live = self.live[scope] = LiveScope(scope, self.budgets.scope_log_size)
-            if not live.busy or self.closed:
-                return live
-            self._wait_turn()
-
-    def live_of(self, scope: int) -> LiveScope | None:
-        """The scope's live part if it has one, unpacked if it was at rest."""
-        live = self.live.get(scope)
-        if live is None:
-            packed = self.resting.pop(scope, None)
-            if packed is not None:
-                live = self.live[scope] = unpack(scope, packed, self.budgets.scope_log_size)
-        return live
-
-    def settled(self, scope: int) -> LiveScope | None:
-        """The live part, if any, once no thread is in the middle of an event of the scope."""
-        while True:
-            live = self.live_of(scope)
-            if live is None or not live.busy or self.closed:
-                return live
-            self._wait_turn()
-
-    def cool(self) -> None:
-        """Pack scopes that came to rest while more than the budget are live; called where nobody holds one of them."""
-        excess = len(self.live) - self.budgets.max_live_scopes
-        if excess <= 0 or self.closed:
-            return
-        for scope, live in list(islice(self.live.items(), min(excess + _COOLING_TRIES, _COOLED_AT_ONCE))):
-            del self.live[scope]
-            packed = pack(live) if excess > 0 else None
-            if packed is None:
-                self.live[scope] = live
-            else:
-                self.resting[scope] = packed
-                self.open_gaps.discard(scope)
-                excess -= 1
-
-    def busy(self, live: LiveScope) -> _Turn:
-        """The lock may be let go between batches: no other event of the scope comes between."""
-        return _Turn(self, live)
-
-    def end_turn(self, live: LiveScope) -> None:
-        live.busy = False
-        if self._waiting_turns:
-            self.turn_over.notify_all()
-
-    def _wait_turn(self) -> None:
-        self._waiting_turns += 1
-        try:
-            self.turn_over.wait()
-        finally:
-            self._waiting_turns -= 1
-
-    def rest(self, live: LiveScope) -> bool:
-        """Wait until no thread is in the middle of an event of the scope; False if the scope went meanwhile."""
-        while live.busy and not self.closed:
-            self._wait_turn()
-        return not self.closed and self.live.get(live.number) is live
 
     # Time
 
