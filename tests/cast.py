@@ -91,6 +91,19 @@ class LiveSocket:
         return self.connection.close_code
 
 
+def shown(socket: LiveSocket, channel: str) -> int:
+    """What a page would show that follows the rules: a snapshot replaces, a delta adds where its `since` fits."""
+    version, counts = None, {}
+    for frame in socket.seen:
+        if frame["type"] == "unread.snapshot":
+            version, counts = frame["version"], dict(frame["counts"])
+        elif frame["type"] == "unread.delta" and frame["since"] == version:
+            version = frame["version"]
+            counts.update(frame["counts"])
+    found: int = counts.get(channel, {}).get("messages", 0)
+    return found
+
+
 def _token(server: Server, username: str) -> str:
     """Made inside the server's database by its own command."""
     return server.manage("create_token", username).strip().splitlines()[-1]

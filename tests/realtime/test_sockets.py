@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.cast import Cast, LiveSocket
+from tests.cast import Cast, LiveSocket, shown
 from tests.server import Server
 
 pytestmark = pytest.mark.server
@@ -225,17 +225,5 @@ async def test_two_sockets_of_one_member_agree(cast: Cast) -> None:
             await in_thread(cast.post, "ann", channel)
             await (one if n % 2 else two).say(type="unread.resync")
         for socket in (one, two):
-            while _shown(socket, channel) != 5:
+            while shown(socket, channel) != 5:
                 await socket.next()
-
-
-def _shown(socket: LiveSocket, channel: str) -> int:
-    """What a page would show that follows the rules: a snapshot replaces, a delta adds where its `since` fits."""
-    version, counts = None, {}
-    for frame in socket.seen:
-        if frame["type"] == "unread.snapshot":
-            version, counts = frame["version"], dict(frame["counts"])
-        elif frame["type"] == "unread.delta" and frame["since"] == version:
-            version = frame["version"]
-            counts.update(frame["counts"])
-    return counts.get(channel, {}).get("messages", 0)
