@@ -116,9 +116,9 @@ def raises_by_evidence(patch: pytest.MonkeyPatch) -> None:
     def hasty(workspace: Any, member: int, noted_version: int, rows: Any, *, complete: bool) -> None:
         observe(workspace, member, 2**40, rows, complete=complete)
 
-    from unread.core import runtime
+    from unread.core import serving
 
-    patch.setattr(runtime, "observe", hasty)
+    patch.setattr(serving, "observe", hasty)
 
 
 def promotes_hints(patch: pytest.MonkeyPatch) -> None:

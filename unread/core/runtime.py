@@ -44,7 +44,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import hydrate, views, warm
 from .accounting import demote, everyone
 from .budgets import Budgets, RuntimeSettings
 from .cursors import cursor_moved
@@ -66,19 +65,16 @@ from .events import (
     ScopeStateChanged,
 )
 from .eviction import evict_idle, evict_scope
-from .evidence import observe
 from .flush import FlushReport, flush_workspace
 from .housekeeping import look_at_gaps
-from .jobs import Job, JobKind, JobQueue
-from .live import Warming
+from .job_steps import JobSteps
 from .markers import level_changed, marker_cleared, marker_set
 from .membership import membership_changed, scope_state_changed
-from .ports import Clock, DeltaSink, Metrics, RosterStore, ScopeEvidence, SnapshotStore
+from .ports import Clock, DeltaSink, Metrics, RosterStore, SnapshotStore
 from .scope_events import scope_event
-from .states import CountState, MemberDelta, MemberUnread, Shown
+from .serving import Serving
+from .states import CountState
 from .stats import RuntimeStats, gather
-from .totals import Totals
-from .watching import unwatch, watch
 from .workers import Workers
 from .workspace import Workspace
 
@@ -101,7 +97,7 @@ _HANDLERS: dict[type[Event], Callable[[Workspace, Any], None]] = {
 }
 
 
-class UnreadRuntime:
+class UnreadRuntime(Serving, JobSteps):
     """One for the process. Every method may be called from any thread; none reads the database but the job steps."""
 
     def __init__(
@@ -115,46 +111,17 @@ class UnreadRuntime:
         settings: RuntimeSettings | None = None,
         budgets: Budgets | None = None,
     ) -> None:
-        self.settings = settings or RuntimeSettings()
-        self.budgets = budgets or Budgets()
-        self._snapshots = snapshots
-        self._rosters = rosters
-        self._sink = sink
-        self._metrics = metrics
-        self._clock = clock
-        self._totals = Totals()
-        self._owned: dict[int, Workspace] = {}
-        self._owning = threading.Lock()
-        self._jobs = JobQueue(self.budgets)
+        super().__init__(
+            snapshots=snapshots,
+            rosters=rosters,
+            sink=sink,
+            metrics=metrics,
+            clock=clock,
+            settings=settings or RuntimeSettings(),
+            budgets=budgets or Budgets(),
+        )
         self._flushing = threading.Lock()
         self._workers = Workers(self, self.settings, self.budgets)
-
-    # Ownership
-
-    def own(self, workspace: int, epoch: int) -> None:
-        """This process owns the workspace under a lease of that epoch; under a new epoch it starts from nothing."""
-        with self._owning:
-            known = self._owned.get(workspace)
-            if known is not None and known.epoch == epoch:
-                return
-            self._owned[workspace] = Workspace(workspace, epoch, self.budgets, self._clock, self._metrics, self._totals)
-        if known is not None:
-            self._close(known)
-
-    def disown(self, workspace: int) -> None:
-        """The workspace is shown as unavailable from here on; what is not flushed is dropped."""
-        with self._owning:
-            known = self._owned.pop(workspace, None)
-        if known is not None:
-            self._jobs.forget(workspace)
-            self._close(known)
-
-    def owns(self, workspace: int) -> bool:
-        return workspace in self._owned
-
-    def _close(self, workspace: Workspace) -> None:
-        with workspace.lock:
-            workspace.close()
 
     # Events
 
@@ -205,211 +172,6 @@ class UnreadRuntime:
                 demote(workspace, live, everyone, CountState.STALE)
         except Exception:
             log.exception("unread scope %x could not be degraded", event.scope)
-
-    def _after(self, workspace: Workspace, changed: list[int], wanted: list[int]) -> None:
-        """What follows once the lock is let go."""
-        for scope in wanted:
-            self._queue_warm(workspace, scope)
-        if changed:
-            try:
-                self._sink.changed(workspace.id, changed)
-            except Exception:
-                self._metrics.count("sink_errors")
-                log.exception("unread changes could not be announced")
-
-    def _queue_warm(self, workspace: Workspace, scope: int) -> None:
-        live = workspace.live.get(scope)
-        if live is None or live.warming is not Warming.WANTED:
-            return
-        if self._jobs.put(Job(workspace.id, JobKind.WARM, workspace.scopes.ids[scope]), self._clock.monotonic()):
-            live.warming = Warming.QUEUED
-        else:
-            self._metrics.count("refused_jobs")
-
-    # Reads
-
-    def has_unread(self, workspace: int, member: int) -> bool:
-        """The red dot. Takes no lock and enqueues nothing; False while the member's pages are not in."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return False
-        members = owned.members
-        number = members.numbers.get(member)
-        return number is not None and members.lit_view[number] > 0
-
-    def member_unread(self, workspace: int, member: int, scopes: Sequence[int] | None = None) -> MemberUnread:
-        """What a member is shown, from memory; with `scopes` only their counts. Enqueues nothing."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return views.UNAVAILABLE
-        with owned.lock:
-            view = views.UNAVAILABLE if owned.closed else views.member_unread(owned, member, scopes)
-        if view.state == "hydrating":
-            self._metrics.count("suppressed_responses")
-        return view
-
-    def shown(self, workspace: int, member: int, scope: int) -> Shown | None:
-        """One entry with its state, also where it shows nothing; None where memory has no such entry."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return None
-        with owned.lock:
-            return views.shown_of(owned, member, scope)
-
-    def member_version(self, workspace: int, member: int) -> int:
-        """To be noted before a query whose result goes to `observe`."""
-        owned = self._owned.get(workspace)
-        return 0 if owned is None else owned.version
-
-    def observe(
-        self, workspace: int, member: int, noted_version: int, evidence: Sequence[ScopeEvidence], complete: bool
-    ) -> None:
-        """What a page read of the member's scopes for its own purpose; it may only lower or hide."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return
-        with owned.lock:
-            number = owned.members.numbers.get(member)
-            if owned.closed or number is None:
-                return
-            observe(owned, number, noted_version, evidence, complete=complete)
-            left = owned.leave()
-        self._after(owned, *left)
-
-    # Sockets
-
-    def watch(self, workspace: int, member: int) -> None:
-        """A socket of the member opened; while any is open, changes are collected for it."""
-        owned = self._owned.get(workspace)
-        if owned is not None:
-            with owned.lock:
-                watch(owned, member)
-
-    def unwatch(self, workspace: int, member: int) -> None:
-        owned = self._owned.get(workspace)
-        if owned is not None:
-            with owned.lock:
-                unwatch(owned, member)
-
-    def take_delta(self, workspace: int, member: int) -> MemberDelta | None:
-        """The latest state of what changed since the last delta or snapshot; None if there is nothing to tell.
-
-        Where more changed than fits one delta, the sink is told that there is more.
-        """
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return None
-        with owned.lock:
-            number = owned.members.numbers.get(member)
-            watched = None if number is None else owned.watches.get(number)
-            if watched is None or owned.closed:
-                return None
-            delta = views.take_delta(owned, member, watched)
-            more = delta is not None and delta.unread.version < owned.version and views.has_more(owned, member, watched)
-        if more:
-            self._after(owned, [member], [])
-        return delta
-
-    def snapshot(self, workspace: int, member: int) -> MemberUnread:
-        """The whole view, after which deltas go on from its version."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return views.UNAVAILABLE
-        with owned.lock:
-            if owned.closed:
-                return views.UNAVAILABLE
-            number = owned.members.numbers.get(member)
-            return views.snapshot(owned, member, None if number is None else owned.watches.get(number))
-
-    # Hydration
-
-    def request_hydrate(self, workspace: int, member: int) -> None:
-        """Have the member's pages loaded, once however many ask; nothing where they are in."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return
-        number = owned.members.numbers.get(member)
-        if number is not None and owned.members.is_loaded(number):
-            return
-        if not self._jobs.put(Job(workspace, JobKind.HYDRATE, member), self._clock.monotonic()):
-            self._metrics.count("refused_jobs")
-
-    def request_hydrate_page(self, workspace: int, member: int, scopes: Sequence[int]) -> None:
-        """Have the rows of a page of scopes loaded. They are part of the member's pages, so those are requested."""
-        del scopes
-        self.request_hydrate(workspace, member)
-
-    def hydrate_member(self, workspace: int, member: int) -> bool:
-        """Load and publish the member's pages now; False if that is under way or the workspace is not owned.
-
-        Raises what the store raises.
-        """
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return False
-        started = self._clock.monotonic()
-        done = hydrate.hydrate_member(owned, member, self._snapshots, self.settings.hydrate_batch_size)
-        self._metrics.observe("hydrate_seconds", self._clock.monotonic() - started)
-        self._finish(owned)
-        return done
-
-    def hydrate_page(self, workspace: int, member: int, scopes: Sequence[int]) -> None:
-        """Load the rows of these scopes now, without publishing the member. Raises what the store raises."""
-        owned = self._owned.get(workspace)
-        if owned is not None:
-            hydrate.hydrate_page(owned, member, scopes, self._snapshots, self.settings.hydrate_batch_size)
-            self._finish(owned)
-
-    def warm_scope(self, workspace: int, scope: int) -> None:
-        """Run the scope's warm job now, if one is wanted. Raises what the store raises."""
-        owned = self._owned.get(workspace)
-        if owned is None:
-            return
-        number = owned.scopes.numbers.get(scope)
-        if number is not None:
-            started = self._clock.monotonic()
-            warm.warm_scope(owned, number, self._rosters, self.settings.hydrate_batch_size)
-            self._metrics.observe("warm_seconds", self._clock.monotonic() - started)
-            self._finish(owned)
-
-    def has_jobs(self) -> bool:
-        """Whether a hydrate or warm job is queued (not those that failed and wait for their next try)."""
-        return len(self._jobs) > 0
-
-    def run_one_job(self, timeout_s: float | None = None) -> bool:
-        """Run the next job, waiting for one at most that long; False where there was none."""
-        job = self._jobs.take(timeout_s)
-        if job is None:
-            return False
-        try:
-            if job.kind is JobKind.HYDRATE:
-                self.hydrate_member(job.workspace, job.subject)
-            else:
-                self.warm_scope(job.workspace, job.subject)
-        except Exception:
-            self._metrics.count("job_failures")
-            log.exception("unread job of %s failed and will be tried again", job.kind.name.lower())
-            self._jobs.failed(job, self._clock.monotonic() + self.budgets.hydrate_retry_s)
-            self._job_failed(job)
-        else:
-            self._jobs.done(job)
-        return True
-
-    def _job_failed(self, job: Job) -> None:
-        owned = self._owned.get(job.workspace)
-        if owned is None or job.kind is not JobKind.WARM:
-            return
-        with owned.lock:
-            number = owned.scopes.numbers.get(job.subject)
-            live = None if number is None else owned.live.get(number)
-            if live is not None and live.warming is Warming.IDLE:
-                live.warming = Warming.QUEUED
-
-    def _finish(self, workspace: Workspace) -> None:
-        with workspace.lock:
-            workspace.cool()
-            left = workspace.leave()
-        self._after(workspace, *left)
 
     # Housekeeping and flushing
 
