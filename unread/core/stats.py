@@ -28,6 +28,8 @@ class RuntimeStats:
     snapshot_serving_entries: int
     hydrating_entries: int
     stale_entries: int
+    snapshot_serving_age_s: float
+    """How long some workspace has had hints among its entries at every look; as fine as the looks are frequent."""
     kept_entries: int
     """Entries that hold events for rows which are not loaded."""
     waiting_events: int
@@ -56,7 +58,12 @@ def gather(workspaces: Iterable[Workspace], jobs: JobQueue, now: float) -> Runti
         columns = workspace.columns
         used = columns.used
         in_use = columns.member[:used] != NO_ROW
-        states += np.bincount(columns.state[:used][in_use], minlength=len(CountState))[: len(CountState)]
+        found = np.bincount(columns.state[:used][in_use], minlength=len(CountState))[: len(CountState)]
+        states += found
+        if not found[CountState.SNAPSHOT_SERVING]:
+            workspace.serving_since = None
+        elif workspace.serving_since is None:
+            workspace.serving_since = now
         dirty_since += list(workspace.dirty.values())
         live_bytes += sum(live.nbytes for live in list(workspace.live.values()))
         live_bytes += sum(len(packed) + 100 for packed in list(workspace.resting.values()))
@@ -72,6 +79,9 @@ def gather(workspaces: Iterable[Workspace], jobs: JobQueue, now: float) -> Runti
         snapshot_serving_entries=int(states[CountState.SNAPSHOT_SERVING]),
         hydrating_entries=int(states[CountState.HYDRATING]),
         stale_entries=int(states[CountState.STALE]),
+        snapshot_serving_age_s=max(
+            (now - since for each in owned if (since := each.serving_since) is not None), default=0.0
+        ),
         kept_entries=sum(each.kept for each in owned),
         waiting_events=sum(each.waiting for each in owned),
         scopes_with_gaps=sum(len(each.open_gaps) for each in owned),

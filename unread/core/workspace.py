@@ -89,6 +89,8 @@ class Workspace(Turns):
         self.flush_failures = 0
         self.flush_not_before = 0.0
         self.evictions = 0
+        self.serving_since: float | None = None
+        """When a look at the numbers first found hints among the entries; None while there are none."""
         self.hydrating: set[int] = set()
         """Members whose pages are being read: their scopes are not evicted."""
         self.forgotten: dict[int, Forgotten] = {}
