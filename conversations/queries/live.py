@@ -13,7 +13,7 @@ from django.conf import settings
 from ..content.reading import stored_part_bytes
 from ..errors import TooLarge
 from ..models import Message, Scope
-from ..models.message import MessageStatus
+from ..models.message import MessageStatus, Purpose
 from ..models.scope import ScopeType
 from ..visibility import is_human_visible
 from .messages import Rendered, messages_by_id, render_messages
@@ -35,6 +35,7 @@ class State:
     revision: int
     status: str
     visible: bool
+    purpose: str
     updated_at: datetime
 
     @property
@@ -42,8 +43,8 @@ class State:
         return self.status == MessageStatus.STREAMING
 
     def changed_since(self, when: datetime) -> bool:
-        """Whether its content or status may have; an expiry leaves no time of its own."""
-        return self.updated_at >= when or self.status == MessageStatus.EXPIRED
+        """Whether its content or status may have; an expiry leaves no time of its own, nor need a card's end."""
+        return self.updated_at >= when or self.status == MessageStatus.EXPIRED or self.purpose != Purpose.OUTPUT
 
 
 def inner_scopes(scope_ids: Iterable[UUID]) -> dict[UUID, UUID]:
@@ -81,10 +82,9 @@ def states(message_ids: Collection[UUID]) -> dict[UUID, State]:
     found: dict[UUID, State] = {}
     for at in range(0, len(ids), _CHUNK):
         rows = Message.objects.filter(id__in=ids[at : at + _CHUNK])
-        for message_id, scope_id, revision, status, kind, updated_at in rows.values_list(
-            "id", "scope_id", "revision", "status", "message_type", "updated_at"
-        ):
-            found[message_id] = State(scope_id, revision, status, is_human_visible(kind), updated_at)
+        columns = rows.values_list("id", "scope_id", "revision", "status", "message_type", "purpose", "updated_at")
+        for message_id, scope_id, revision, status, kind, purpose, updated_at in columns:
+            found[message_id] = State(scope_id, revision, status, is_human_visible(kind), purpose, updated_at)
     return found
 
 
