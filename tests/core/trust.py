@@ -102,7 +102,8 @@ class Trust:
             self._move(event, scope)
         elif isinstance(event, ManualUnreadSet) and event.unread_from is not None:
             entry = self.entry(event.member, event.scope)
-            if not self.long_log and scope.latest_seq > event.unread_from.latest_seq:
+            here = (event.unread_from.latest_seq, event.unread_from.rewind_generation)
+            if not self.long_log and here != (scope.latest_seq, scope.rewind_generation):
                 entry.messages_bounded_since = max(entry.messages_bounded_since, event.unread_from.read_generation)
 
     def header_read(self, scope: int, latest_seq: int, latest_activity_seq: int) -> None:
