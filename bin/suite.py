@@ -188,13 +188,14 @@ def mariadb(environment: dict[str, str]) -> Iterator[str]:
         raise Unavailable("mysqlclient could not be installed (pkg-config, libmariadb-dev, a C compiler)") from None
     admin, where = _administrator(MySQLdb)
     prefix, password = f"loopd_t_{secrets.token_hex(4)}", secrets.token_urlsafe(18)
-    pattern = prefix.replace("_", r"\_") + r"\_%"
-    accounts = [f"'{prefix}'@'{host}'" for host in ("localhost", "127.0.0.1", "%")]
     try:
         with admin.cursor() as cursor:
-            for account in accounts:
+            _drop_what_killed_runs_left(cursor)
+            cursor.execute("SET SESSION wait_timeout = 86400")
+            cursor.execute(f"DO GET_LOCK('{prefix}', 0)")
+            for account in _accounts(prefix):
                 cursor.execute(f"CREATE USER {account} IDENTIFIED BY '{password}'")
-                cursor.execute(f"GRANT ALL ON `{pattern}`.* TO {account}")
+                cursor.execute(f"GRANT ALL ON `{_pattern(prefix)}`.* TO {account}")
             cursor.execute(f"CREATE DATABASE {prefix}_main CHARACTER SET utf8mb4")
         url = f"mysql://{prefix}:{password}@{where}/{prefix}_main" if "/" not in where else ""
         url = url or f"mysql://{prefix}:{password}@/{prefix}_main?unix_socket={where}"
@@ -205,12 +206,37 @@ def mariadb(environment: dict[str, str]) -> Iterator[str]:
         admin.close()
         admin, _ = _administrator(MySQLdb)  # the first connection may have been idle for too long
         with admin.cursor() as cursor:
-            cursor.execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE %s", [pattern])
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")
-            for account in accounts:
-                cursor.execute(f"DROP USER IF EXISTS {account}")
+            _drop(cursor, prefix)
         admin.close()
+
+
+def _accounts(prefix: str) -> list[str]:
+    return [f"'{prefix}'@'{host}'" for host in ("localhost", "127.0.0.1", "%")]
+
+
+def _pattern(prefix: str) -> str:
+    return prefix.replace("_", r"\_") + r"\_%"
+
+
+def _drop(cursor: Any, prefix: str) -> None:
+    pattern = _pattern(prefix)
+    cursor.execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE %s", [pattern])
+    for (name,) in cursor.fetchall():
+        cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")
+    for account in _accounts(prefix):
+        cursor.execute(f"DROP USER IF EXISTS {account}")
+
+
+def _drop_what_killed_runs_left(cursor: Any) -> None:
+    """A run holds the lock of its prefix as long as it lives, wherever it runs."""
+    try:
+        cursor.execute("SELECT DISTINCT user FROM mysql.user WHERE user REGEXP '^loopd_t_[0-9a-f]{8}$'")
+    except Exception:  # an administrator who may make users and not see all of them
+        return
+    for (prefix,) in cursor.fetchall():
+        cursor.execute(f"SELECT IS_FREE_LOCK('{prefix}')")
+        if cursor.fetchone() == (1,):
+            _drop(cursor, prefix)
 
 
 def _administrator(driver: Any) -> tuple[Any, str]:
