@@ -80,6 +80,11 @@ def test_a_wrong_token_is_not_replaced_by_the_session(world: World) -> None:
     assert code(shaken("token=wrong", cookie=cookie, host="x"), world.id) == NO_LOGIN
 
 
+def test_a_query_of_too_many_fields_carries_no_login(world: World) -> None:
+    flood = "&".join(f"f{number}=1" for number in range(21))
+    assert code(shaken(f"{flood}&token={world.token['ann']}"), world.id) == NO_LOGIN
+
+
 def test_the_protocol_that_carried_the_token_is_accepted(world: World) -> None:
     token = world.token["ann"]
     assert shaken(offered=("bearer", token)).bearer == token
