@@ -8,7 +8,7 @@ from ..actions.composing import TERMINAL
 from ..actions.mentioning import MAX_MENTIONS
 from ..models.message import MessageStatus, MessageType, Purpose
 from .fields import ActorField, Flag, Json, Key, Text
-from .name_fields import IdField
+from .name_fields import IdField, IdListField
 from .openapi import ActorShape, MapShape
 
 
@@ -17,7 +17,7 @@ class Body(serializers.Serializer):
 
     text = Text(required=False, allow_null=True, allow_blank=True)
     content = Json(required=False, allow_null=True)
-    mentions = serializers.ListField(child=IdField(), required=False, allow_null=True, max_length=MAX_MENTIONS)
+    mentions = IdListField(required=False, allow_null=True, max_length=MAX_MENTIONS)
 
 
 class NewMessage(Body):

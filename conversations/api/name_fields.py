@@ -13,7 +13,8 @@ from .fields import Key, Text
 
 MAX_NAME_CHARS = 120
 _FORBIDDEN = {"Cc", "Cs", "Zl", "Zp"}
-_INVISIBLE = {"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
+_UNSEEN = {"Cf", "Mn", "Me", "Zs"}
+"""Categories that draw nothing of their own: joiners and direction marks, marks without a letter, spaces."""
 
 
 class NameField(Text):
@@ -31,7 +32,7 @@ class NameField(Text):
         value = super().to_internal_value(data)
         if has_control(value):
             self.fail("control")
-        if value and not any(c not in _INVISIBLE and not c.isspace() for c in value):
+        if value and not any(unicodedata.category(character) not in _UNSEEN for character in value):
             self.fail("unseen")
         return value
 
@@ -64,6 +65,19 @@ class IdField(serializers.UUIDField):
     def to_internal_value(self, data: Any) -> UUID:
         if not isinstance(data, str):
             self.fail("invalid", value=data)
+        return super().to_internal_value(data)
+
+
+class IdListField(serializers.ListField):
+    """At most `max_length` ids. A longer list is refused unread: naming what is wrong with each entry takes long."""
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(child=IdField(), max_length=max_length, **options)
+        self._at_most = max_length
+
+    def to_internal_value(self, data: Any) -> list[UUID]:
+        if isinstance(data, list) and len(data) > self._at_most:
+            raise serializers.ValidationError(f"Ensure this field has no more than {self._at_most} elements.")
         return super().to_internal_value(data)
 
 

@@ -20,7 +20,7 @@ from ..models.membership import NotificationLevel
 from ..unread_port import unread_reader
 from .fields import Flag
 from .messages import validated
-from .name_fields import IdField
+from .name_fields import IdField, IdListField
 from .openapi import refusals
 
 
@@ -29,7 +29,7 @@ class UpTo(serializers.Serializer):
 
 
 class ReadMany(serializers.Serializer):
-    conversation_ids = serializers.ListField(child=IdField(), max_length=READ_MANY_MAX_SCOPES)
+    conversation_ids = IdListField(max_length=READ_MANY_MAX_SCOPES)
 
 
 class Unread(serializers.Serializer):

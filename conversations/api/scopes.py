@@ -20,7 +20,7 @@ from ..errors import InvalidRequest
 from ..models import Member, Scope
 from ..models.scope import ScopeType, Visibility
 from ..queries.conversations import listed_scopes, render_conversation, render_conversations
-from .name_fields import IdField, NameField
+from .name_fields import IdField, IdListField, NameField
 from .openapi import PAGING, READ, WRITE, ConversationShape, paged, query, refusals
 from .paging import choice_of, flag_of, page, uuid_of
 
@@ -34,7 +34,7 @@ class NewConversation(serializers.Serializer[Any]):
     visibility = serializers.ChoiceField(
         choices=Visibility.choices, required=False, help_text="Of a channel; public by default."
     )
-    member_ids = serializers.ListField(child=IdField(), required=False, max_length=MAX_FIRST_MEMBERS)
+    member_ids = IdListField(required=False, max_length=MAX_FIRST_MEMBERS)
 
 
 class ConversationChange(serializers.Serializer[Any]):

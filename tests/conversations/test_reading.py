@@ -219,6 +219,12 @@ def test_one_refusal_leaves_all_unread(world: World, who: str | None, scopes: li
     assert place(world, "ben").last_read_seq == 0
 
 
+def test_a_list_that_is_too_long_is_refused_without_a_word_on_each_entry(world: World) -> None:
+    refused = many(world, "ben", *(["nonsense"] * 5000))
+    assert (refused.status, set(refused.error["fields"])) == (400, {"conversation_ids"})
+    assert len(str(refused.body)) < 1000
+
+
 def test_scopes_of_another_workspace_are_not_found(world: World) -> None:
     other = World("ann")
     other.channel("q", "ann")
