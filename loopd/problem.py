@@ -9,6 +9,7 @@ from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.text import Truncator
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -16,6 +17,7 @@ from conversations.errors import Refusal
 
 logger = logging.getLogger(__name__)
 
+MAX_DETAIL_CHARS = 300
 NO_DATABASE = "The database does not answer; try again shortly."
 _TYPES = {
     400: "invalid_request",
@@ -51,8 +53,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, RequestDataTooBig):
         return Response(body("too_large", "The request body is too large."), status=413)
     if isinstance(error, exceptions.ValidationError):
-        fields = error.detail if isinstance(error.detail, dict) else {"body": error.detail}
-        return Response(body("invalid_request", _first(error.detail), fields), status=400)
+        detail = _brief(error.detail)
+        fields = detail if isinstance(detail, dict) else {"body": detail}
+        return Response(body("invalid_request", _first(detail), fields), status=400)
     if isinstance(error, exceptions.APIException):
         answer = Response(
             body(_TYPES.get(error.status_code, "internal"), _first(error.detail)), status=error.status_code
@@ -63,6 +66,15 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
             answer["Retry-After"] = str(int(wait) + 1)
         return answer
     return None
+
+
+def _brief(detail: Any) -> Any:
+    """DRF's details with each sentence cut: some repeat the value that was refused, however long it is."""
+    if isinstance(detail, dict):
+        return {name: _brief(value) for name, value in detail.items()}
+    if isinstance(detail, list):
+        return [_brief(value) for value in detail]
+    return Truncator(str(detail)).chars(MAX_DETAIL_CHARS)
 
 
 def _first(detail: Any, path: str = "") -> str:

@@ -67,6 +67,8 @@ def test_whoever_makes_a_workspace_is_its_admin(world: World) -> None:
         {"name": "two\nlines"},
         {"name": "nul\x00"},
         {"name": "\u200b\u200b"},
+        {"name": "\u202e\u200f"},
+        {"name": "\u00ad \u0301"},
         {"name": 7},
         {"name": ["list"]},
     ],
@@ -158,6 +160,14 @@ def test_adding_is_refused(world: World, body: dict[str, Any], status: int) -> N
     given = {**body, "username": world.user["sue"].username} if body.get("username") == "SUE" else body
     assert world.call("ann", "POST", members(world), given).status == status
     assert not Member.objects.filter(workspace=world.workspace, user=world.user["sue"]).exists()
+
+
+def test_a_refusal_does_not_repeat_a_long_value(world: World) -> None:
+    refused = world.call(
+        "ann", "PATCH", f"/workspaces/{world.id}/members/{world.member['ben'].id}", {"role": "x" * 9999}
+    )
+    assert (refused.status, set(refused.error["fields"])) == (400, {"role"})
+    assert len(str(refused.body)) < 1000
 
 
 def test_only_admins_manage_members(world: World) -> None:
