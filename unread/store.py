@@ -1,8 +1,8 @@
 """The snapshot table: the only unread SQL, and the only module that names the table.
 
 Writing is one guarded statement per batch. A row replaces another only if its `(owner_epoch, row_version)` is greater,
-so a batch that was delayed, repeated or sent by a former owner never undoes newer rows; and nothing is written at all
-once the workspace's lease has moved on. The task shadow columns are never among the columns written here.
+so a batch that was delayed, repeated or sent by a former owner never undoes newer rows; and the same statement writes
+nothing at all once the workspace's lease has moved on. The task shadow columns are never among those written here.
 
 Reading is by key only: pages of one member's rows, or the rows of known scopes. Nothing here counts.
 """
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from conversations.connections import database_unit
@@ -123,16 +123,22 @@ class SnapshotTable:
             return [_hydrate_row(values) for values in cursor.fetchall()]
 
     def upsert(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
-        """Write all rows or none; `LeaseMoved` where the workspace's lease is not at `epoch` any more."""
+        """Write all rows or none; `LeaseMoved` where the workspace's lease is not at `epoch` any more.
+
+        One statement that commits by itself: a process that stands still leaves no lock behind for its successor.
+        """
         if not rows:
             return
-        moved = False
-        with database_unit(), transaction.atomic():
-            moved = not _lease_stands(workspace, epoch)
-            if not moved:
-                with connection.cursor() as cursor:
-                    cursor.execute(*_upsert(workspace, epoch, rows))
-        if moved:
+        with database_unit(), connection.cursor() as cursor:
+            try:
+                cursor.execute(*_upsert(workspace, epoch, rows))
+            except IntegrityError:
+                if _lease_stands(workspace, epoch):
+                    raise
+                written = False
+            else:
+                written = cursor.rowcount != 0 or _lease_stands(workspace, epoch)
+        if not written:
             owned = UUID(int=workspace)
             current_owner().drop(owned, epoch)
             raise LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
@@ -213,15 +219,9 @@ def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
 
 
 def _lease_stands(workspace: int, epoch: int) -> bool:
-    """Whether the lease is still at `epoch`; share-locked to the end of the transaction where there are row locks."""
-    share = "" if connection.vendor == "sqlite" else " LOCK IN SHARE MODE"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT epoch FROM {ResourceLock._meta.db_table} WHERE resource = %s{share}",  # noqa: S608
-            [workspace_resource(UUID(int=workspace))],
-        )
-        found = cursor.fetchone()
-    return found is not None and found[0] == epoch
+    """Why nothing was written: because of the lease, or because every row was there already."""
+    held = ResourceLock.objects.filter(resource=workspace_resource(UUID(int=workspace)), epoch=epoch)
+    return held.exists()
 
 
 _FIXED = ("format_version", "owner_epoch", "updated_at")
@@ -259,15 +259,17 @@ def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[st
     """The statement and its parameters; rows go in key order, so that two flushes of one workspace cannot deadlock."""
     ordered = sorted(rows, key=lambda row: (row.member, row.scope))
     now = timezone.now().replace(tzinfo=None)
-    owner = key(workspace)
+    owner, resource = key(workspace), workspace_resource(UUID(int=workspace))
     if connection.vendor == "sqlite":
-        return _SQLITE, [owner, FORMAT_VERSION, epoch, now.isoformat(" "), _as_json(ordered)]
-    values = (owner, FORMAT_VERSION, epoch, now)
-    one = f"({', '.join(['%s'] * len(_COLUMNS))})"
-    parameters: list[Any] = []
+        return _SQLITE, [owner, FORMAT_VERSION, epoch, now.isoformat(" "), _as_json(ordered), resource, epoch]
+    fixed = (FORMAT_VERSION, epoch, now)
+    others = ", ".join(["%s"] * (len(_COLUMNS) - 1))
+    parameters: list[Any] = [epoch, owner, resource]
     for row in ordered:
-        parameters += (values[0], key(row.member), key(row.scope), *_facts(row), row.row_version, *values[1:])
-    return f"{_INSERT} VALUES {', '.join([one] * len(ordered))} {_MYSQL_GUARD}", parameters
+        parameters += (key(row.member), key(row.scope), *_facts(row), row.row_version, *fixed, owner)
+    del parameters[-1]
+    first, more = f"({_MYSQL_LEASE}, {others})", f", (%s, {others})" * (len(ordered) - 1)
+    return f"{_INSERT} VALUES {first}{more} {_MYSQL_GUARD}", parameters
 
 
 def _as_json(rows: Sequence[SnapshotRow]) -> str:
@@ -279,11 +281,17 @@ _INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"
 # SQLite bounds the parameters and the length of a statement; one JSON parameter has neither bound.
 _SQLITE = f"""{_INSERT}
     SELECT %s, {", ".join(f"json_extract(value, '$[{n}]')" for n in range(2 + len(_FACTS) + 1))}, %s, %s, %s
-    FROM json_each(%s) WHERE true
+    FROM json_each(%s) WHERE (SELECT epoch FROM {ResourceLock._meta.db_table} WHERE resource = %s) = %s
     ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in (*_FACTS, "row_version", *_FIXED))}
     WHERE (excluded.owner_epoch, excluded.row_version) > ({_TABLE}.owner_epoch, {_TABLE}.row_version)
 """  # noqa: S608
+
+# Stands for the first row's workspace: NULL once the lease has moved, which no row of the statement survives.
+_MYSQL_LEASE = (
+    f"(SELECT IF(epoch = %s, %s, NULL) FROM {ResourceLock._meta.db_table} "  # noqa: S608
+    "WHERE resource = %s LOCK IN SHARE MODE)"
+)
 
 # Assignments run from left to right and see each other's results: the version goes after everything that is guarded
 # by it, and the epoch goes last, unguarded, because it only ever grows.
