@@ -108,3 +108,23 @@ def test_a_failing_event_never_reaches_the_caller_and_hides_its_scope() -> None:
     del workspace.fact
     play.tell(play.facts.read_all(play.ben, (scope,)))
     assert play.count(play.ben, scope) == ("ready", 0)
+
+
+def test_a_read_between_two_batches_that_no_log_reaches_bounds_what_was_accounted_already() -> None:
+    play = Play(accounting_batch_size=1, scope_log_size=1)
+    scope = play.warm_channel(play.ben, play.ann)
+    play.tell(play.facts.post(play.ann, scope), play.facts.post(play.ann, scope), play.facts.post(play.ann, scope))
+    last = play.facts.post(play.ann, scope)
+    read = play.facts.read_to(play.ben, scope, 3)
+    workspace = next(iter(play.runtime._owned.values()))
+
+    def breathe() -> None:
+        del workspace.breathe
+        workspace.lock.release()
+        play.tell(read)
+        workspace.lock.acquire()
+
+    workspace.breathe = breathe  # type: ignore[method-assign]
+    play.tell(last)
+    state, messages = play.count(play.ben, scope)
+    assert (state, messages) == ("ready", 2) or (state == "snapshot_serving" and messages >= 2)

@@ -130,3 +130,29 @@ def test_rows_that_an_evicted_log_can_not_complete_are_a_bound() -> None:
     state, messages = play.count(play.ben, scope)
     assert state == "snapshot_serving"
     assert messages >= 5
+
+
+def test_facts_ahead_of_their_changes_do_not_make_the_rows_exact() -> None:
+    play = Play()
+    scope = play.warm_channel()
+    posted = play.facts.post(play.ann, scope)
+    play.tell(play.facts.read_all(play.ben, (scope,)), posted)
+    marked = play.facts.mark_unread_from(play.ben, scope, 2)
+    changed = play.facts.edit_mentions(scope, 2, (play.ben,))
+    play.facts.post(play.ann, scope)
+    play.tell(play.facts.replay_post(scope, 3), marked, changed)
+    shown = play.shows(play.ben, scope)
+    assert shown.state.label != "ready" or shown.mentions == 1
+
+
+def test_rows_wait_for_changes_that_a_replayed_message_already_contains() -> None:
+    play = Play()
+    scope = play.warm_channel()
+    play.tell(play.facts.read_all(play.ben, (scope,)))
+    play.facts.post(play.ann, scope)
+    marked = play.facts.mark_unread_from(play.ben, scope, 2)
+    changed = play.facts.edit_mentions(scope, 2, (play.ben,))
+    play.tell(play.facts.replay_post(scope, 2), marked)
+    play.tell(changed)
+    shown = play.shows(play.ben, scope)
+    assert shown.state.label == "snapshot_serving" or shown.mentions == 1

@@ -69,8 +69,14 @@ def move_cursors(
 
 def highest_counted(workspace: Workspace, live: LiveScope | None, aspect: Aspect, row: int) -> int:
     """No seq past this one is in the entry's count."""
-    base = int(aspect.frontier(workspace.columns)[row])
-    return max(base, aspect.stream(live).top) if live is not None else base
+    highest = int(aspect.frontier(workspace.columns)[row])
+    if live is None:
+        return highest
+    progress = live.progress
+    reached = progress is not None and row - workspace.scopes.start[live.number] < progress.position
+    if progress is not None and progress.aspect is aspect and reached:
+        highest = max(highest, progress.seq)
+    return max(highest, aspect.stream(live).top)
 
 
 def _covers(workspace: Workspace, live: LiveScope | None, row: int, ends: tuple[int, int]) -> bool:

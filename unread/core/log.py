@@ -186,18 +186,20 @@ class FactLog:
         members = set(self.table[_AUTHOR : _PRINCIPAL + 1, : self.size].ravel().tolist())
         return members.union(*(self.mentions or {}).values())
 
-    def newer_than(self, generation: int, up_to: int) -> dict[int, Fact]:
-        """Facts of seqs up to one, as of later generations than the given one."""
+    def newer_than(self, generation: int, after: int, up_to: int) -> dict[int, Record]:
+        """What is known of seqs past one and up to another, as of later generations than the given one."""
         seqs, _, _, generations, _ = self.table[:, : self.size]
-        found: npt.NDArray[np.intp] = np.flatnonzero((generations > generation) & (seqs <= up_to))
-        facts = {
-            seq: fact for seq, (fact, changed) in (self.changed or {}).items() if changed > generation and seq <= up_to
+        found: npt.NDArray[np.intp] = np.flatnonzero((generations > generation) & (seqs > after) & (seqs <= up_to))
+        records = {
+            seq: Record(*changed)
+            for seq, changed in (self.changed or {}).items()
+            if changed[1] > generation and after < seq <= up_to
         }
         for seq in seqs[found].tolist():
             record = self.get(seq)
             if record is not None:
-                facts[seq] = record.fact
-        return facts
+                records[seq] = record
+        return records
 
     def _find(self, seq: int) -> int:
         size = self.size

@@ -109,9 +109,13 @@ def _count_rows(workspace: Workspace, scope: int, row: int, unread: UnreadFrom) 
     if live is None or not live.complete:
         return *_tally(facts, member, point), known
     log = live.messages.log
-    facts.update(log.newer_than(unread.rewind_generation, unread.latest_seq))
+    newer = log.newer_than(unread.rewind_generation, point, unread.latest_seq)
+    facts.update((seq, record.fact) for seq, record in newer.items())
     messages, mentions = _tally(facts, member, point)
     known &= unread.rewind_generation >= max(log.unsure_generation, log.forgotten_generation)
+    # Changes that newer facts contain will not be told from those that the rows lack, unless all have been applied.
+    newest = max((record.generation for record in newer.values()), default=0)
+    known &= live.rewinds.has_all(unread.rewind_generation, newest)
     if not known:
         messages = mentions = max(0, unread.latest_seq - point)
     end = max(point, unread.latest_seq)

@@ -63,6 +63,12 @@ class Rewinds:
         else:
             self.applied = generation
 
+    def has_all(self, after: int, up_to: int) -> bool:
+        """Whether every change past one generation and up to another has been applied here."""
+        if up_to > self.applied or (self.lost and any(after < generation <= up_to for generation in self.lost)):
+            return False
+        return all(generation in (self.late or ()) for generation in range(after + 1, min(up_to, self.start) + 1))
+
     def settle(self, after: int, now: float) -> None:
         """A fact of that generation was accounted: what was committed since, in this life, is still on its way."""
         if self.settle_since < 0:
