@@ -64,7 +64,7 @@ def parts() -> list[Part]:
     if processes:
         found.append(Part("server", "real servers", tuple(processes)))
     if _has_tests("tests/faults"):
-        faults = ("tests/faults",)
+        faults = ("tests/faults", "-m", "not own_database")
         found.append(Part("faults", "real servers on MariaDB", faults, needs="mariadb", on_mariadb=True))
     return found
 

@@ -13,7 +13,7 @@ from tests.faults.stage import Company, Stage, meanwhile
 from tests.faults.test_kill_points import SNAPSHOTS
 from tests.server import wait_until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.own_database]
 
 GONE_FLUSHES = 3
 

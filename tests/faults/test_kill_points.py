@@ -10,7 +10,7 @@ from tests.faults.stage import Company, Stage, meanwhile
 from tests.faults.statements import Hold
 from tests.server import Server, wait_until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.own_database]
 
 SNAPSHOTS = "member_scope_unread_runtime_snapshots"
 NEVER = {"LOOPD_UNREAD_RUNTIME_SNAPSHOT_FLUSH_INTERVAL": "1h"}

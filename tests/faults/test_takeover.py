@@ -12,7 +12,7 @@ from tests.faults.stage import Company, Stage, meanwhile
 from tests.faults.test_kill_points import SNAPSHOTS, key
 from tests.server import Server, wait_until
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.own_database]
 
 SHORT = {"LOOPD_LEASE_TTL": "1s"}
 
