@@ -27,6 +27,7 @@ ROWS = {
     "memory": ("memory", "resident memory of entries, and the garbage collector"),
     "convergence": ("convergence", "eight writers, then a count of differences"),
     "sockets": ("sockets", "heartbeats and deltas of a thousand sockets"),
+    "emit": ("emit", "an event into a message of 5 MB, and into a small one"),
     "flush": ("flushing", "a hundred thousand dirty rows, and requests meanwhile"),
 }
 RESULTS = Path(__file__).resolve().parent / "results"

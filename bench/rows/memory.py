@@ -9,7 +9,7 @@ from ..figures import Figure, Line, grouped, times
 from ..scale import Scale
 
 AT_MOST_BYTES, GOAL, AT_MOST_MS = 100, 4, 20.0
-SHAPES = ((10, 100), (1_000, 100))
+SHAPES = ((10, 100), (100, 100), (1_000, 100))
 """Members of each scope, and scopes of each member."""
 
 

@@ -33,7 +33,7 @@ def _lines(database: str, scale: Scale) -> list[Line]:
             DATABASES[database]() as environment,
             places(environment, PEOPLE, PRODUCT, WITHOUT_RUNTIME, WITHOUT_RUNTIME) as (on, off, again),
         ):
-            return _compare(measure, on, off, again, blocks=scale.of(60, 4))
+            return _compare(measure, on, off, again, blocks=scale.of(30, 4))
     except NoDatabase as why:
         return [Line("write", measure, None, None, f"left out: {why}", "", None)]
 
