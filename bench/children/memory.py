@@ -52,7 +52,7 @@ class Shape:
 
 
 def measure(kind: str, filled: str, scopes: int, in_each: int, members: int) -> dict[str, float]:
-    """Bytes of resident memory for each entry, and milliseconds of processor time of a full collection without and with them."""
+    """Bytes resident for each entry, and processor milliseconds of a full collection without and with them."""
     shape = Shape(scopes, in_each, members)
     fill = FILLS[kind, filled]
     fill(Shape(10, in_each, max(members // 100, in_each)))  # what is imported and allocated once is not an entry's
