@@ -200,3 +200,18 @@ def test_while_events_wait_nothing_of_their_scope_is_called_ready() -> None:
     assert play.count(play.ben, scope) == ("snapshot_serving", 0)
     play.run()
     assert play.count(play.ben, scope) == ("ready", 1)
+
+
+def test_nothing_is_called_ready_in_a_scope_that_may_have_been_archived_before_the_crash() -> None:
+    play = Play()
+    scope = play.channel()
+    play.tell(play.facts.post(play.ann, scope))
+    play.facts.archive(scope)
+    play.crash()
+    play.look(play.ben)
+    play.tell(play.facts.read_all(play.ben, (scope,)), play.facts.mark_unread(play.ben, scope))
+    assert play.state(play.ben, scope).label == "snapshot_serving"
+    play.restart()  # reads the roster of a scope with an entry that is not complete
+    play.look(play.ben)
+    assert play.state(play.ben, scope).label == "unavailable"
+    assert not play.dot(play.ben)

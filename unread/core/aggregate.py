@@ -74,14 +74,18 @@ def _of_row(workspace: Workspace, scope: int, row: int) -> tuple[bool, int, int,
 
 
 def shown_row(workspace: Workspace, scope: int, row: int) -> Shown:
-    """One entry as a value. Nothing is called ready while events of its scope are waiting."""
+    """One entry as a value."""
     access, messages, mentions, activities, manual = _of_row(workspace, scope, row)
     state = CountState(workspace.columns.state[row]) if access else CountState.UNAVAILABLE
-    if state is CountState.READY:
-        live = workspace.live.get(scope)
-        if live is not None and live.behind:
-            state = CountState.SNAPSHOT_SERVING
+    if state is CountState.READY and not may_be_ready(workspace, scope):
+        state = CountState.SNAPSHOT_SERVING
     return Shown(state=state, messages=messages, activities=activities, manual=bool(manual), mentions=mentions)
+
+
+def may_be_ready(workspace: Workspace, scope: int) -> bool:
+    """Nothing is called ready while events of its scope wait, or while nobody has told whether it is archived."""
+    live = workspace.live.get(scope)
+    return (live is None or not live.behind) and workspace.scopes.is_told(scope)
 
 
 def lit(columns: Columns, rows: Any, is_open: bool) -> Bools:

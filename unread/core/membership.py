@@ -15,6 +15,7 @@ from .live import LiveScope
 from .markers import set_level, set_marker
 from .recount import note_ready, recount
 from .scope_events import drain, note_gaps
+from .scopes import NO_SCOPE, TOLD
 from .states import CountState
 from .workspace import NOT_FORGOTTEN, Workspace
 
@@ -26,6 +27,8 @@ _COST_OF_A_SCOPE: Final = 100
 def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
     scope = workspace.scope(event.scope, event.parent)
     member = workspace.members.number(event.member)
+    if event.begins:
+        _is_open_to_join(workspace, scope, event.roster_generation)
     row = workspace.find(scope, member)
     forgotten = workspace.forgotten.get(event.scope, NOT_FORGOTTEN)
     begins = event.begins and event.roster_generation > forgotten.roster_generation
@@ -36,6 +39,14 @@ def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
     else:
         _apply(workspace, scope, row, event, begins)
     roster_moved(workspace, scope, event.roster_generation)
+
+
+def _is_open_to_join(workspace: Workspace, scope: int, generation: int) -> None:
+    """Nobody joins an archived scope, nor one whose parent is archived."""
+    above = workspace.scopes.parent[scope]
+    if above != NO_SCOPE and not workspace.scopes.status[above] & TOLD:
+        open_or_close(workspace, above, True, 0)
+    open_or_close(workspace, scope, True, generation)
 
 
 def scope_state_changed(workspace: Workspace, event: ScopeStateChanged) -> None:

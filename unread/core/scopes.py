@@ -15,6 +15,10 @@ OPEN: Final = 1
 """Not archived."""
 SILENT: Final = 4
 """The parent is archived."""
+TOLD: Final = 8
+"""An event or a row has told whether the scope is archived; until then it is taken for open."""
+TOLD_ABOVE: Final = 16
+"""The same of its parent, if it has one."""
 DISTRUSTED: Final = 2
 """An event for an entry of this scope could not be kept: rows that are loaded into it are suppressed."""
 
@@ -77,15 +81,14 @@ class Scopes:
         return known
 
     def set_open(self, number: int, is_open: bool, generation: int) -> bool:
-        """A fact of a newer roster generation wins; answers whether the state changed."""
+        """A fact of a newer roster generation wins; answers whether it was news."""
         self.saw_roster(number, generation)
         if generation <= self.status_generation[number]:
             return False
         self.status_generation[number] = generation
-        if bool(self.status[number] & OPEN) == is_open:
-            return False
-        self.status[number] ^= OPEN
-        return True
+        before = self.status[number]
+        self.status[number] = before & ~OPEN | TOLD | (OPEN if is_open else 0)
+        return self.status[number] != before
 
     def saw_roster(self, number: int, generation: int) -> None:
         self.roster_seen[number] = max(self.roster_seen[number], generation)
@@ -94,16 +97,19 @@ class Scopes:
         """Neither the scope nor its parent is archived."""
         return self.status[number] & (OPEN | SILENT) == OPEN
 
+    def is_told(self, number: int) -> bool:
+        """Whether the scope and its parent are archived is known, and not only taken for granted."""
+        return self.status[number] & (TOLD | TOLD_ABOVE) == TOLD | TOLD_ABOVE
+
     def follow_parent(self, number: int) -> bool:
         """Fall silent with the parent, or speak again; answers whether that changed anything.
 
         Noted scope by scope, so that what is shown of a scope and the red dots of its members change together.
         """
-        parent_is_open = bool(self.status[self.parent[number]] & OPEN)
-        if parent_is_open == (not self.status[number] & SILENT):
-            return False
-        self.status[number] ^= SILENT
-        return True
+        before, above = self.status[number], self.status[self.parent[number]]
+        after = before & ~(SILENT | TOLD_ABOVE) | (0 if above & OPEN else SILENT) | (TOLD_ABOVE if above & TOLD else 0)
+        self.status[number] = after
+        return after != before
 
     def children(self, number: int) -> list[int]:
         found = []
@@ -152,7 +158,7 @@ class Scopes:
             self.used_at.append(0.0)
         self.start[number] = self.length[number] = self.size[number] = 0
         self.parent[number] = self.child[number] = self.sibling[number] = NO_SCOPE
-        self.status[number] = OPEN
+        self.status[number] = OPEN | TOLD_ABOVE
         self.status_generation[number] = self.roster_seen[number] = -1
         self.used_at[number] = 0.0
         self.numbers[scope] = number

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .aggregate import shown_row
+from .aggregate import may_be_ready, shown_row
 from .columns import LIT, NO_ROW, Rows
 from .states import CountState, MemberDelta, MemberUnread, Shown
 from .workspace import Watch, Workspace
@@ -99,9 +99,8 @@ def _state(workspace: Workspace, lit: Rows) -> str:
     """A hint among what is shown makes the whole view one."""
     columns = workspace.columns
     hints = bool((columns.state[lit] == _HINT).any())
-    if not hints and workspace.waiting:
-        behind = (workspace.live.get(scope) for scope in columns.scope[lit].tolist())
-        hints = any(live is not None and live.behind for live in behind)
+    if not hints:
+        hints = not all(may_be_ready(workspace, scope) for scope in columns.scope[lit].tolist())
     return (CountState.SNAPSHOT_SERVING if hints else CountState.READY).label
 
 
