@@ -12,6 +12,7 @@ _MODULES = (
     "threads",
     "messages",
     "streams",
+    "rendered",
     "reading",
     "reactions",
     "activities",
