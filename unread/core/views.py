@@ -13,6 +13,7 @@ from .columns import LIT, NO_ROW, Rows
 from .states import CountState, MemberDelta, MemberUnread, Shown
 from .workspace import Watch, Workspace
 
+_READY: Final = int(CountState.READY)
 _HINT: Final = int(CountState.SNAPSHOT_SERVING)
 UNAVAILABLE: Final = MemberUnread(state="unavailable", has_unread=False, epoch=0, version=0, counts={})
 
@@ -98,9 +99,11 @@ def _shown(workspace: Workspace, rows: Rows) -> dict[int, Shown]:
 def _state(workspace: Workspace, lit: Rows) -> str:
     """A hint among what is shown makes the whole view one."""
     columns = workspace.columns
-    hints = bool((columns.state[lit] == _HINT).any())
+    states = columns.state[lit]
+    hints = bool((states == _HINT).any())
     if not hints:
-        hints = not all(may_be_ready(workspace, scope) for scope in columns.scope[lit].tolist())
+        ready = columns.scope[lit[states == _READY]].tolist()
+        hints = not all(may_be_ready(workspace, scope) for scope in ready)
     return (CountState.SNAPSHOT_SERVING if hints else CountState.READY).label
 
 
