@@ -102,6 +102,8 @@ class MessagePart(models.Model):
 
     class Meta:
         db_table = "message_parts"
+        # Sizes are summed without touching the rows, which hold the content before them.
+        indexes = [models.Index(fields=["message", "id", "size_bytes"], name="message_parts_sizes_idx")]
 
 
 class MessageMention(models.Model):

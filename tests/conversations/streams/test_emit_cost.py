@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
 from tests.conversations.content.rows import EMPTY, Statements, text
 from tests.conversations.content.test_cost import Traffic, traffic
@@ -49,3 +50,17 @@ def test_the_size_of_the_message_does_not_count(world: World, name: str, traffic
     assert len(many) <= 12
     assert much_read <= read + directory_bytes < 400_000
     assert much_written <= written + directory_bytes < 400_000
+
+
+def test_sizes_are_summed_from_an_index(world: World) -> None:
+    """In a row the size lies behind the content, which some databases have to walk through."""
+    if connection.vendor != "sqlite":
+        pytest.skip("plans are read from SQLite here")
+    answer = answer_of(world, SMALL)
+    with Statements() as done:
+        emit(world, answer, EVENTS["append"])  # type: ignore[arg-type]
+    (sum_of_sizes,) = [sql for sql in done.sql if "SUM" in sql]
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN QUERY PLAN " + sum_of_sizes.replace("%s", "1"))
+        plan = " ".join(str(each[-1]) for each in cursor.fetchall())
+    assert "COVERING INDEX message_parts_sizes_idx" in plan
