@@ -104,21 +104,34 @@ def _make() -> None:
     shutil.rmtree(VENV, ignore_errors=True)
     VENV.mkdir()
     UNFINISHED.touch()
-    done = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"The virtual environment could not be made in {VENV}:\n{done.stdout}{done.stderr}".rstrip())
+    status, said = _run([sys.executable, "-m", "venv", VENV])
+    if status:
+        sys.exit(f"The virtual environment could not be made in {VENV}:\n{said}".rstrip())
 
 
 def _install(name: str) -> None:
     print(f"Installing {name} (the first time takes a minute or two) ...", file=sys.stderr, flush=True)
     UNFINISHED.touch()
     command = [PYTHON, "-m", "pip", "install", "-qq", "--no-input", "--disable-pip-version-check"]
-    done = subprocess.run([*command, "-r", PROJECT / name], stdout=sys.stderr)
+    status, said = _run([*command, "-r", PROJECT / name])
     UNFINISHED.unlink(missing_ok=True)
-    if done.returncode:
-        sys.exit(f"Installing {name} failed; what pip said stands above. Nothing was started.")
+    if status:
+        sys.exit(f"{said}Installing {name} failed; what pip said stands above. Nothing was started.")
     STAMPS.mkdir(exist_ok=True)
     (STAMPS / name).write_text(_wanted(name))
+
+
+def _run(command: list[str | Path]) -> tuple[int, str]:
+    """Status and output of a command that does not outlive this process, nor does anything that it starts."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as running:
+        try:
+            said, _ = running.communicate()
+        except BaseException:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+        return running.returncode, said
 
 
 if __name__ == "__main__":
