@@ -202,5 +202,5 @@ def _require_principal(scope: Scope, principal_id: UUID | None) -> None:
 
 
 def _require_reply(scope: Scope, reply_to_id: UUID | None) -> None:
-    if reply_to_id is not None and not Message.objects.filter(id=reply_to_id, scope=scope).exists():
+    if reply_to_id is not None and not Message.objects.filter(id=reply_to_id, scope=scope).values_list("id").first():
         raise NotFound("The message to reply to is not in this conversation.", reply_to_id=str(reply_to_id))

@@ -46,7 +46,7 @@ def _change(user: Any, message_id: UUID, emoji: str, *, present: bool) -> bool:
 def _apply(seen: ScopeAccess, message_id: UUID, emoji: str, present: bool) -> bool:
     scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
     require_posting(member_scope(seen.member, scope))
-    if not Message.objects.filter(id=message_id, scope=scope).exists():
+    if Message.objects.filter(id=message_id, scope=scope).values_list("id").first() is None:
         raise NotFound(NO_MESSAGE)
     mine = MessageReaction.objects.filter(message_id=message_id, member=seen.member, emoji=emoji)
     if mine.exists() == present:

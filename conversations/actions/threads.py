@@ -41,7 +41,7 @@ def _open(access: ScopeAccess, root: Message) -> tuple[Scope, bool]:
         return found, False
     if not parent.active:
         raise Conflict("This conversation is archived.")
-    if not Message.objects.filter(id=root.id).exists():
+    if Message.objects.filter(id=root.id).values_list("id").first() is None:
         raise NotFound(NO_MESSAGE)
     thread, facts = create_scope(
         access.member,

@@ -15,7 +15,8 @@ from django.db import connection
 _SNAPSHOTS = "member_scope_unread_runtime_snapshots"
 _FACTS = re.compile(r"\b(?:from|join)\s+[`\"]?(?:messages|scope_activity_events)\b", re.IGNORECASE)
 _SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
-_COUNTS = re.compile(r"\b(?:count|sum|min|max)\s*\(|^\s*1\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\b(?:count|sum|min|max)\s*\(|^\s*(?:1\b|%s\s+as\b)", re.IGNORECASE)
+"""The last is how Django asks whether there is a row."""
 
 
 class UnreadSqlError(AssertionError):
@@ -23,10 +24,18 @@ class UnreadSqlError(AssertionError):
 
 
 class Statements(list[str]):
-    """What ran, in order. Calling it is Django's execute wrapper; it fails at the first unread SQL."""
+    """What ran, in order. Calling it is Django's execute wrapper; it fails at the first unread SQL.
+
+    What runs it may be written to survive any failure, as hooks after a commit are: so it is also kept in `unread`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unread: list[str] = []
 
     def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         if is_unread_sql(sql):
+            self.unread.append(sql)
             raise UnreadSqlError(sql)
         self.append(sql)
         return execute(sql, params, many, context)
@@ -48,3 +57,5 @@ def no_unread_sql() -> Iterator[Statements]:
     statements = Statements()
     with connection.execute_wrapper(statements):
         yield statements
+    if statements.unread:
+        raise UnreadSqlError(statements.unread)

@@ -25,6 +25,13 @@ def test_counts_durations_and_gauges_are_exposed() -> None:
     metrics.observe("flush_seconds", 0.2)
     assert REGISTRY.get_sample_value(f"{PREFIX}_lost_events_total") == before + 3
     text = generate_latest().decode()
-    for name in ("dirty_entries", "dirty_age_s", "ready_entries", "snapshot_serving_entries", "snapshot_serving_age_s", "waiting_events"):
+    for name in (
+        "dirty_entries",
+        "dirty_age_s",
+        "ready_entries",
+        "snapshot_serving_entries",
+        "snapshot_serving_age_s",
+        "waiting_events",
+    ):
         assert f"\n{PREFIX}_{name} " in text
     assert f"{PREFIX}_flush_seconds_bucket" in text

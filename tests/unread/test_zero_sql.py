@@ -44,10 +44,11 @@ def many_channels(world: World, runtime: UnreadRuntime, count: int) -> None:
 
 
 def test_the_guard_sees_what_it_guards_against() -> None:
-    with no_unread_sql(), pytest.raises(UnreadSqlError), connection.cursor() as cursor:
+    with pytest.raises(UnreadSqlError), no_unread_sql(), connection.cursor() as cursor:
         cursor.execute("SELECT COUNT(*) FROM messages")
     assert is_unread_sql('SELECT * FROM "member_scope_unread_runtime_snapshots"')
     assert is_unread_sql('SELECT 1 AS "a" FROM "messages" WHERE "messages"."seq" > 3 LIMIT 1')
+    assert is_unread_sql('SELECT %s AS "a" FROM "messages" WHERE "messages"."seq" > %s LIMIT 1')
     assert is_unread_sql("SELECT EXISTS(SELECT 1 FROM `scope_activity_events` WHERE 1)")
     assert is_unread_sql("SELECT a FROM scopes WHERE 3 < (SELECT COUNT(*) FROM messages)")
     assert is_unread_sql("SELECT MAX(m.seq) FROM scopes JOIN messages m ON m.scope_id = scopes.id")
@@ -138,6 +139,7 @@ async def test_connecting_again_and_again_and_heartbeats_run_no_unread_sql(
                 assert (await frames())["type"] == "heartbeat"
             assert len(statements) - before == counts[-1]
     assert counts[1] == counts[2]
+    assert statements.unread == []
     assert len(hub.sockets) == 0
     await hub.detach(4012)
 
