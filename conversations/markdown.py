@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from .agentue.text import TEXT_TYPES
 from .agentue.values import JsonObject
 
-MAX_CHARS = 32_768
+MAX_CHARS = 16_384
 """Of one text; a longer one is shown as it was written."""
 MAX_TOTAL_CHARS = 262_144
 """Of all texts of one request; the rest is shown as it was written."""

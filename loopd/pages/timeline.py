@@ -6,13 +6,27 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
-from conversations.agentue.text import TEXT_TYPES, plain_text
+from conversations.agentue.text import TEXT_TYPES
+from conversations.markdown import MAX_TOTAL_CHARS, render_blocks
 from conversations.models import Member
 from conversations.queries.members import render_members
 
 from .looks import Avatar, Json, avatar
 
 GROUP_FOR = timedelta(minutes=5)
+
+
+PREVIEW_CHARS = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text block. `html` is None where it is shown as it was written, `more` what is left out then (characters)."""
+
+    id: str
+    html: str | None
+    plain: str = ""
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +40,8 @@ class Row:
     at: datetime
     is_continued: bool
     """By the author of the message above, soon after it."""
-    text: str
+    revision: int
+    texts: list[Text]
     others: list[str]
     """Types of blocks that are not text."""
     is_edited: bool
@@ -38,6 +53,7 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
     found: list[Row] = []
     before: tuple[str, datetime] | None = None
     day: date | None = None
+    budget = MAX_TOTAL_CHARS
     for message in messages:
         at = datetime.fromisoformat(message["created_at"])
         author = authors[message["author_id"]]
@@ -45,6 +61,7 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
         day = at.date()
         continued = before is not None and before[0] == author["id"] and at - before[1] < GROUP_FOR
         content = message["content"]
+        texts, budget = _texts(message, authors, budget)
         found.append(
             Row(
                 id=message["id"],
@@ -54,7 +71,8 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
                 is_agent=author["actor"]["kind"] != "user",
                 at=at,
                 is_continued=continued and not new_day and not message["reply_to_id"],
-                text=plain_text(content),
+                revision=message["revision"],
+                texts=texts,
                 others=[str(b.get("type", "untyped")) for b in content["blocks"] if b.get("type") not in TEXT_TYPES],
                 is_edited=message["edited_at"] is not None,
                 reactions=[(emoji, len(members)) for emoji, members in message["reactions"].items() if members],
@@ -63,6 +81,25 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
         )
         before = (author["id"], at)
     return found
+
+
+def _texts(message: Json, authors: dict[str, Json], budget: int) -> tuple[list[Text], int]:
+    """An open message is shown as it was written so far. Also returns what is left of `budget` for HTML."""
+    people = [authors[member_id] for member_id in message["mentions"] if member_id in authors]
+    blocks = [block for block in message["content"]["blocks"] if block.get("type") in TEXT_TYPES]
+    html: dict[str, str | None] = {}
+    if message["status"] != "streaming":
+        mentioned = {member["username"]: member["display_name"] for member in people}
+        rendered, budget = render_blocks(blocks, mentioned, budget)
+        html = {each["id"]: each["html"] for each in rendered}
+    found = []
+    for block in blocks:
+        text = block["content"] if isinstance(block.get("content"), str) else ""
+        if (safe := html.get(block["id"])) is not None:
+            found.append(Text(block["id"], safe))
+        elif text:
+            found.append(Text(block["id"], None, text[:PREVIEW_CHARS], max(0, len(text) - PREVIEW_CHARS)))
+    return found, budget
 
 
 def authors_of(messages: list[Json]) -> dict[str, Json]:

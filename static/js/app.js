@@ -15,8 +15,10 @@ import { Room } from "./room.js";
 import { listen } from "./shortcuts.js";
 import { Directory } from "./store/directory.js";
 import { outboxKeeper } from "./store/kept.js";
+import { Markup } from "./store/markup.js";
 import { spokenName } from "./store/names.js";
 import { Workspace } from "./store/workspace.js";
+import { Streaming } from "./streaming.js";
 import { followTheme } from "./theme.js";
 import { ConversationVerbs, mayIn } from "./verbs/conversations.js";
 import { MessageVerbs } from "./verbs/messages.js";
@@ -24,6 +26,7 @@ import { Saying } from "./verbs/saying.js";
 import { MessageActions } from "./view/actions.js";
 import { Announcer } from "./view/announcer.js";
 import { Banner } from "./view/banner.js";
+import { drawnMarkup } from "./view/blocks.js";
 import { icon } from "./view/dom.js";
 import { Header } from "./view/header.js";
 import { Intro } from "./view/intro.js";
@@ -51,6 +54,7 @@ export class App {
     this.workspace = new Workspace(boot);
     this.directory = new Directory(this.api, this.workspace.id, boot.me, boot.members, boot.members_next);
     this.room = new Room(this.api, this.workspace);
+    this.markup = new Markup(async (id, ids) => (await this.api.get(`/conversations/${id}/rendered`, { message_ids: ids.join(",") })).items);
     this.bus = new Bus(`${scheme}//${location.host}/ws/workspaces/${this.workspace.id}/`);
     this.navigation = new Navigation(this.workspace.slug, (place, how) => this.#show(place, how));
     this.mayIn = (conversation) => mayIn(conversation, this.workspace);
@@ -91,7 +95,10 @@ export class App {
       react: (message, emoji) => messages.react(message, emoji),
       goTo: (id) => messages.goTo(id),
       address: (id) => this.navigation.to(id),
+      markup: (message) => this.markup.of(message),
+      whole: (id, blockId) => messages.block(id, blockId),
     });
+    for (const drawn of drawnMarkup(log)) this.markup.keep(drawn);
     this.intro = new Intro({ box: one("#intro"), log }, workspace, directory, room, {
       browse: () => this.dialogs.browse(),
       writeTo: () => this.dialogs.writeTo(),
@@ -102,6 +109,7 @@ export class App {
     this.composer = new Composer(one("#composer"), messages, (query, limit) => directory.find(query, limit));
     this.reading = new Reading({ workspace, room, timeline: this.timeline, bus: this.bus, api });
     this.live = new Live({ bus: this.bus, api, workspace, directory, room, timeline: this.timeline, outbox, panel: this.panel });
+    this.streaming = new Streaming(room, api, () => this.live.catchUp());
     this.announcer = new Announcer(one("#announcer"), (message) => messages.nameOf(message.id));
     new Banner(one("#connection"), this.bus, this.live);
     followTheme(one("#theme"), icon);
@@ -112,6 +120,8 @@ export class App {
     const { workspace, room, outbox, bus, timeline } = this;
     for (const type of ["unread", "workspaces"]) workspace.addEventListener(type, () => drawDots(one("#rail"), workspace));
     room.addEventListener("changed", () => timeline.draw());
+    this.markup.addEventListener("change", () => timeline.draw());
+    room.addEventListener("finished", ({ detail }) => detail.author_id !== this.directory.me.id && this.announcer.say([detail]));
     room.addEventListener("reopen", () => this.#open(this.navigation.place(), {}));
     room.addEventListener("arrived", (event) => this.#arrived(event.detail));
     room.addEventListener("trouble", (event) => this.saying.attempt(Promise.reject(event.detail)));
@@ -125,6 +135,7 @@ export class App {
     bus.addEventListener("state", () => {
       document.body.dataset.connection = bus.state;
       if (bus.state !== "stopped") return;
+      this.streaming.stop();
       this.api.end();
       this.badge.clear();
     });

@@ -148,10 +148,23 @@ export class Room extends EventTarget {
   put(message) {
     this.#apply(() => {
       if (message.conversation_id !== this.id || !this.window) return;
+      const before = this.window.get(message.id)?.status;
       const how = this.window.put(message);
       if (how === "added" && message.id === this.window.last.id) this.#announce([message]);
+      if (before === "streaming" && how === "updated" && message.status !== before) {
+        this.dispatchEvent(new CustomEvent("finished", { detail: message }));
+      }
       if (how !== "stale") this.#tell("changed");
     });
+  }
+
+  /** What a message says by now, as its feed tells it; one that lies beyond the loaded part is left to the socket. */
+  grow(message) {
+    const { window } = this;
+    const known = window?.get(message.id);
+    if (!window || (!known && window.hasAfter)) return;
+    const { content, error, status, revision } = message;
+    this.put(known ? { ...known, content, error, status, revision } : message);
   }
 
   patch(messageId, fields) {

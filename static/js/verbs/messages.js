@@ -48,6 +48,13 @@ export class MessageVerbs {
     });
   }
 
+  /** One block, read anew: also where all of it is not on the screen. Given twice, an id may have commas in it. */
+  async block(messageId, blockId) {
+    const id = encodeURIComponent(blockId);
+    const { items } = await this.#app.api.get(`/messages/${messageId}/blocks?ids=${id}&ids=${id}`);
+    return items[0];
+  }
+
   reply(message) {
     this.#app.composer.reply(message);
   }

@@ -1,4 +1,5 @@
-// Says new messages to screen readers, each once and whole. The log itself is silent: drawing a page of history or a
+// Says new messages to screen readers, each once and whole; of one that is
+// still written only that it is. The log itself is silent: drawing a page of history or a
 // growing answer in it would be read aloud from its beginning.
 
 import { plainText } from "./blocks.js";
@@ -18,6 +19,10 @@ export class Announcer {
   say(messages) {
     const last = messages.at(-1);
     const more = messages.length > 1 ? `${messages.length} new messages. ` : "";
+    if (last.status === "streaming") {
+      this.#box.textContent = `${more}${this.#nameOf(last)} is writing`;
+      return;
+    }
     const text = plainText(last.content).slice(0, SPOKEN_CHARS) || "an attachment";
     this.#box.textContent = `${more}${this.#nameOf(last)}: ${text}`;
   }

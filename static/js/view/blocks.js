@@ -1,21 +1,45 @@
 // A message's blocks as nodes. Each type has one function here; a type that nobody knows is shown as what it is, folded.
 
 import { h, icon } from "./dom.js";
+import { fold, folded, sizeText } from "./folded.js";
 import { pieces, safeUrl } from "./text.js";
 
 const SHOWN_CHARS = 16_384;
-const FOLDED_JSON_CHARS = 20_000;
+/** Of a text that is still written; more of it is shown when it is there. */
+const GROWN_CHARS = 131_072;
 
 const TEXT_TYPES = ["text", "markdown"];
 const RENDERERS = { text: textBlock, markdown: textBlock, link: linkBlock, file: linkBlock, image: linkBlock };
+for (const type of ["tool", "tool_call", "tool_use", "tool_result"]) RENDERERS[type] = toolBlock;
 
-/** The nodes of a content model. `mentioned` are the members that the message mentions. */
-export function contentNodes(content, mentioned) {
-  const blocks = Array.isArray(content?.blocks) ? content.blocks : [];
-  const nodes = blocks.map((block) => (RENDERERS[block.type] ?? unknownBlock)(block, mentioned));
+/**
+ * The nodes of a content model. `how`: { mentioned: members that the message mentions, html: safe HTML by block id or
+ * null, growing: whether it is still written, whole(blockId) → the block, read anew }.
+ */
+export function contentNodes(content, how) {
+  return [...blocksOf(content).map((block) => blockNode(block, how)), errorNode(content)];
+}
+
+export function blocksOf(content) {
+  return Array.isArray(content?.blocks) ? content.blocks : [];
+}
+
+export function blockNode(block, how) {
+  return (RENDERERS[block.type] ?? unknownBlock)(block, how);
+}
+
+export function errorNode(content) {
   const error = content?.meta?.error;
-  if (error?.message) nodes.push(h("p", { class: "block-error" }, icon("warning"), error.message));
-  return nodes;
+  return error?.message ? h("p", { class: "block-error" }, icon("warning"), error.message) : null;
+}
+
+/** Makes the node of a growing text say what the block says now; false where that needs a new node. */
+export function growText(node, block) {
+  const text = textOf(block).slice(0, GROWN_CHARS);
+  const held = node.firstChild;
+  if (!TEXT_TYPES.includes(block.type) || held?.nodeType !== Node.TEXT_NODE || !text.startsWith(held.data)) return false;
+  if (text.length > held.length) held.appendData(text.slice(held.length));
+  return true;
 }
 
 /** The text of the text blocks, as it is edited and copied. */
@@ -37,14 +61,27 @@ function textOf(block) {
   return typeof block.content === "string" ? block.content : "";
 }
 
-function textBlock(block, mentioned) {
+function textBlock(block, { mentioned, html, growing }) {
   const text = textOf(block);
+  if (growing) return h("div", { class: "text", dir: "auto" }, document.createTextNode(text.slice(0, GROWN_CHARS)));
+  const safe = html?.get(block.id);
+  if (safe !== undefined) return richText(safe, block.id, mentioned);
   const node = h("div", { class: "text", dir: "auto" }, textNodes(text.slice(0, SHOWN_CHARS), mentioned));
   if (text.length <= SHOWN_CHARS) return node;
   const rest = text.length - SHOWN_CHARS;
   const more = h("button", { type: "button", class: "quiet" }, `Show ${rest.toLocaleString()} more characters`);
   more.addEventListener("click", () => node.replaceChildren(...textNodes(text, mentioned)));
   node.append(h("div", { class: "more" }, more));
+  return node;
+}
+
+/** The one place where a string is read as HTML: the server's own, from which all but an allow-list was taken. */
+function richText(html, id, mentioned) {
+  const node = h("div", { class: "text rich", dir: "auto", data: { block: id } });
+  node.innerHTML = html;
+  const mine = mentioned.filter((member) => member.me).map((member) => `@${member.username}`);
+  for (const span of node.querySelectorAll(".mention")) if (mine.includes(span.title)) span.classList.add("me");
+  for (const part of node.querySelectorAll("pre")) part.tabIndex = 0;
   return node;
 }
 
@@ -74,18 +111,45 @@ function linkBlock(block) {
   return h("p", { class: "attachment" }, icon(name), externalLink(href, label), detail && h("small", {}, detail));
 }
 
-function sizeText(bytes) {
-  if (!Number.isFinite(bytes) || bytes < 0) return "";
-  if (bytes < 1_000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+const STATES = { completed: "done", success: "done", ok: "done", in_progress: "running", started: "running", error: "failed" };
+
+function toolBlock(block, how) {
+  const state = String(block.status ?? block.state ?? "");
+  const name = String(block.name ?? block.tool_name ?? block.tool ?? block.title ?? block.type.replaceAll("_", " "));
+  const fields = [
+    ["Input", ["input", "arguments", "args"]],
+    ["Output", ["output", "result", "content"]],
+    ["Error", ["error"]],
+  ];
+  const parts = fields.map(([label, names]) => {
+    const field = names.find((each) => block[each] !== undefined && block[each] !== null && block[each] !== "");
+    return field && [h("h4", {}, label), fold(written(block[field]), async () => written((await how.whole(block.id))[field]))];
+  });
+  return folded(
+    block,
+    { class: "unknown-block tool-block" },
+    h("summary", {}, icon("spark"), h("b", {}, name), state && h("small", {}, STATES[state] ?? state)),
+    parts,
+  );
 }
 
-function unknownBlock(block) {
-  const json = JSON.stringify(block, null, 2);
-  return h(
-    "details",
+function unknownBlock(block, how) {
+  return folded(
+    block,
     { class: "unknown-block" },
     h("summary", {}, `${String(block.type ?? "untyped")} block`),
-    h("pre", { tabindex: "0" }, json.length > FOLDED_JSON_CHARS ? `${json.slice(0, FOLDED_JSON_CHARS)}\n…` : json),
+    fold(written(block), async () => written(await how.whole(block.id))),
   );
+}
+
+function written(value) {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+/** The HTML with which the server drew the first screen: `{ id, revision, blocks: [{ id, html }] }` by message. */
+export function drawnMarkup(log) {
+  return [...log.querySelectorAll("article[data-revision]")].flatMap((article) => {
+    const blocks = [...article.querySelectorAll(".rich[data-block]")].map((node) => ({ id: node.dataset.block, html: node.innerHTML }));
+    return blocks.length ? [{ id: article.id.slice("m-".length), revision: Number(article.dataset.revision), blocks }] : [];
+  });
 }

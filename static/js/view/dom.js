@@ -1,4 +1,4 @@
-// Building nodes. Text always becomes a text node: no string is ever read as HTML.
+// Building nodes. Text always becomes a text node: no string is read as HTML here.
 
 /**
  * An element. Props: `class`, `on` ({ event: listener }), `data` ({ name: value }), booleans as bare attributes, other

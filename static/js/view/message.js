@@ -5,6 +5,7 @@ import { contentNodes, plainText } from "./blocks.js";
 import { clock, dayLabel, moment } from "./dates.js";
 import { h, icon } from "./dom.js";
 import { drawn, spoken } from "./emoji.js";
+import { remember } from "./growing.js";
 
 const QUOTE_CHARS = 140;
 const NAMES_IN_TIP = 12;
@@ -12,12 +13,14 @@ const STATUS_WORDS = { streaming: "writing…", failed: "failed", cancelled: "ca
 
 /**
  * The article of a stored message. `context`: { directory, quoted(id) → message or null, react(message, emoji),
- * goTo(id), address(conversationId) }.
+ * goTo(id), address(conversationId), markup(message) → HTML by block id or null, whole(messageId, blockId) → block }.
  */
 export function messageNode({ message, grouped }, context) {
   const { directory } = context;
   const author = speaker(message, directory);
   const mentioned = (message.mentions ?? []).map((id) => directory.get(id));
+  const how = blockContext(message, mentioned, context);
+  const blocks = contentNodes(message.content, how);
   const classes = ["message"];
   if (grouped) classes.push("grouped");
   if (mentioned.some((member) => member.me)) classes.push("mentioned");
@@ -39,11 +42,20 @@ export function messageNode({ message, grouped }, context) {
       { class: "body" },
       !grouped && head(message, author, time),
       message.reply_to_id && quote(message.reply_to_id, context),
-      h("div", { class: "content" }, contentNodes(message.content, mentioned), message.edited_at && edited(message), status(message)),
+      remember(h("div", { class: "content" }, blocks, message.edited_at && edited(message), status(message)), message, blocks, how),
       reactions(message, context),
       thread(message, context),
     ),
   );
+}
+
+function blockContext(message, mentioned, { markup, whole }) {
+  return {
+    mentioned,
+    html: markup(message),
+    growing: message.status === "streaming",
+    whole: (blockId) => whole(message.id, blockId),
+  };
 }
 
 /** The article of a message on its way, with what its author can do about it. `act`: { retry(id), discard(id) }. */

@@ -3,6 +3,8 @@
 
 import { dayLabel } from "./dates.js";
 import { arrange, h, icon } from "./dom.js";
+import { keepOpened } from "./folded.js";
+import { growsInto } from "./growing.js";
 import { rows } from "./layout.js";
 import { messageNode, pendingNode } from "./message.js";
 
@@ -161,12 +163,18 @@ export class Timeline extends EventTarget {
     const subject = row.message ?? row.entry ?? row.time;
     const words = row.kind === "day" ? dayLabel(row.time) : "";
     const quoted = row.message?.reply_to_id ? this.#context.quoted(row.message.reply_to_id) : null;
-    if (known && known.subject === subject && known.grouped === row.grouped && known.words === words && known.quoted === quoted) {
-      return known.node;
+    const html = row.message ? this.#context.markup(row.message) : null;
+    if (known && known.grouped === row.grouped && known.words === words && known.quoted === quoted && known.html === html) {
+      if (known.subject === subject) return known.node;
+      if (row.message && growsInto(known.node.querySelector(".content"), known.subject, subject)) {
+        known.subject = subject;
+        return known.node;
+      }
     }
     const node = this.#make(row, words);
+    if (known && row.kind === "message") keepOpened(known.node, node);
     if (known?.node.contains(document.activeElement) && row.kind === "message") this.draw(() => this.focusMessage(node));
-    this.#nodes.set(row.key, { node, subject, grouped: row.grouped, words, quoted });
+    this.#nodes.set(row.key, { node, subject, grouped: row.grouped, words, quoted, html });
     return node;
   }
 
