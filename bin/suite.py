@@ -31,6 +31,9 @@ REDIS = "redis://127.0.0.1:6379"
 WORKERS = os.environ.get("LOOPD_TEST_WORKERS", "2")
 REQUIRED = {name for name in os.environ.get("LOOPD_TEST_REQUIRE", "").split(",") if name}
 OUTCOMES = ("failed", "passed", "skipped", "errors")
+AGAIN = ("--reruns", "1", "-rR")
+"""Real servers, browsers and races on a busy machine: what fails is tried once more, and listed as "rerun" where that
+passed. Each of those is a defect to be found, of the test or of the product."""
 
 
 class Unavailable(Exception):
@@ -130,7 +133,7 @@ def _suite(
             own = {"DATABASE_URL": database_url} if part.on_mariadb else {}
             if part.name == "faults":  # what only MariaDB can stage is staged in the part after it
                 own["LOOPD_TEST_REQUIRE"] = ",".join(sorted(REQUIRED - {"mariadb"}))
-            status = _pytest([*part.arguments, f"--junit-xml={report}", *rest], {**environment, **own})
+            status = _pytest([*part.arguments, *AGAIN, f"--junit-xml={report}", *rest], {**environment, **own})
             if status not in (0, 5):  # 5: nothing was selected here
                 failed.append(part.title)
             totals += _counted(report)
