@@ -16,7 +16,7 @@ from .states import CountState
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """One row of `member_scope_unread_runtime_snapshots`: a complete entry, of exactly the seqs up to its frontiers."""
+    """One row of the snapshot table: a complete entry, of exactly the seqs up to its frontiers."""
 
     member: int
     scope: int
