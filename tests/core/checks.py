@@ -61,7 +61,7 @@ def check_at_rest(stage: Stage) -> None:
 
 
 def _check_ready(stage: Stage, member: int, scope: int, shown: Shown | None) -> None:
-    """Also in the middle of a history, numbers are exact where nothing is on its way, unless their past excuses them."""
+    """Also in the middle of a history, numbers are exact where nothing is on its way, unless excused."""
     trust = stage.trust
     if not stage.quiet(scope) or trust.may_err_ready(member, scope):
         return

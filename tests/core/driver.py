@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from .moves import MOVES
@@ -48,14 +48,14 @@ def random_config(rng: random.Random) -> Config:
     )
 
 
-def random_history(rng: random.Random) -> History:
-    """They differ in length, in which moves occur at all, in how promptly commits arrive and in how busy jobs are."""
+def random_history(rng: random.Random, only: Collection[str] = NAMES) -> History:
+    """Of the moves named; histories differ in length, in what is left out, in how prompt and how busy they are."""
     config = random_config(rng)
-    chosen = {name: kind.weight for name, kind in MOVES.items()}
+    weights = {name: kind.weight for name, kind in MOVES.items()}
     if config.lossy:
-        chosen |= {"lose": 14, "find": 5, "wait": 8}
-    for muted in rng.sample(NAMES, rng.randrange(len(NAMES) * 2 // 3)):
-        chosen[muted] = chosen[muted] if muted in ("post", "deliver", "lose") else 0
+        weights |= {"lose": 14, "find": 5, "wait": 8}
+    muted = set(rng.sample(NAMES, rng.randrange(len(NAMES) // 2))) - {"post", "deliver", "lose"}
+    chosen = {name: weight for name, weight in weights.items() if name in only and name not in muted}
     promptness = rng.choice((0.0, 0.5, 0.9))
     bustle = rng.choice((0.0, 0.05, 0.2))
     moves: list[Move] = []

@@ -50,27 +50,27 @@ WORK = {
     "hydrate": Kind((MEMBERS,), 6),
     "peek": Kind((MEMBERS, SCOPES), 3),
     "job": Kind((), 10),
-    "jobs": Kind((), 6),
-    "flush": Kind((), 8),
-    "fail_upserts": Kind((3,), 2),
-    "fail_loads": Kind((3,), 2),
+    "jobs": Kind((), 10),
+    "flush": Kind((), 14),
+    "fail_upserts": Kind((3,), 7),
+    "fail_loads": Kind((3,), 5),
     "wait": Kind((2,), 3),
     "evict": Kind((SCOPES,), 4),
 }
 
 SIGHTS = {
-    "note": Kind((MEMBERS,), 4),
-    "look": Kind((MEMBERS,), 6),
-    "observe": Kind((MEMBERS,), 6),
+    "note": Kind((MEMBERS,), 7),
+    "look": Kind((MEMBERS,), 9),
+    "observe": Kind((MEMBERS,), 10),
     "watch": Kind((MEMBERS,), 2),
     "unwatch": Kind((MEMBERS,), 1),
     "take": Kind((MEMBERS,), 6),
 }
 
 ENDS = {
-    "settle": Kind((), 3),
-    "restart": Kind((), 4),
-    "crash": Kind((), 4),
+    "settle": Kind((), 5),
+    "restart": Kind((), 9),
+    "crash": Kind((), 8),
     "haunt": Kind((), 2),
 }
 
