@@ -6,7 +6,9 @@ session and worker. Hooks after a commit therefore run as in production, and thr
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 _home = tempfile.mkdtemp(prefix="loopd-tests-")
+atexit.register(shutil.rmtree, _home, ignore_errors=True)
 os.environ["LOOPD_HOME"] = _home
 os.environ.setdefault("SECRET_KEY", "tests-" + "x" * 40)
 os.environ.setdefault("LOOPD_MESSAGES_PER_SECOND", "100000")
