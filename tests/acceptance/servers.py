@@ -44,15 +44,26 @@ class Server:
 
     def start(self) -> None:
         """Returns when `/readyz` says so; raises with the end of the log."""
+        process = self.spawn()
+        try:
+            self._wait_until_ready(process)
+        except BaseException:
+            self.kill()
+            raise
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        """Start it and wait for nothing."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [PROJECT / "bin" / "run"], env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
+        return self._process
+
+    def lives(self) -> bool:
         try:
-            self._wait_until_ready(self._process)
-        except BaseException:
-            self.kill()
-            raise
+            return self._request("GET", "/healthz", None, {}, timeout_s=5).status == 200
+        except OSError:
+            return False
 
     def is_ready(self) -> bool:
         try:

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -141,3 +142,33 @@ def log_in(server: Server, username: str, password: str) -> str:
     request.add_header("Referer", f"{address}/login/")
     with browser.open(request, timeout=20) as page:
         return str(page.geturl())
+
+
+def test_two_starts_at_once_prepare_one_home_once(tmp_path: Path) -> None:
+    """On ports of their own: one makes the demo, the other waits for it and finds it made."""
+    home = tmp_path / "home"
+    home.mkdir()
+    both = [Server(home), Server(home)]
+    both[1].log = both[1].log.with_suffix(".second.log")
+    try:
+        starting = [threading.Thread(target=_start_once, args=(each,)) for each in both]
+        for each in starting:
+            each.start()
+        for each in starting:
+            each.join()
+        told = [each.tail(20_000) for each in both]
+        assert sum("Demo logins" in said for said in told) == 1
+        assert all(f"http://127.0.0.1:{each.port}/" in said for each, said in zip(both, told, strict=True))
+        assert "Traceback" not in "".join(told)
+    finally:
+        for each in both:
+            each.kill()
+
+
+def _start_once(server: Server) -> None:
+    """Until it lives; the second one is not ready while the first owns what is there."""
+    server.spawn()
+    deadline = time.monotonic() + 60
+    while not server.lives():
+        assert time.monotonic() < deadline, server.tail()
+        time.sleep(0.05)
