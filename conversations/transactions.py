@@ -1,7 +1,8 @@
 """One transaction per action, tried again where the database ended it in somebody's favour.
 
 A deadlock or a lock wait that ran out rolls the whole transaction back, so the whole action runs again: it must take
-everything it decides by from the database, inside. Hooks of the attempt that failed are dropped with it.
+everything it decides by from the database, inside. Hooks of the attempt that failed are dropped with it; where the
+connection broke in the middle of the commit, its facts are in doubt.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from .errors import Unavailable
+from .publish import Batch, awaiting_commit, doubt
 
 logger = logging.getLogger(__name__)
 
@@ -45,11 +47,15 @@ def in_transaction(action: Callable[P, R]) -> Callable[P, R]:
                 return action(*args, **kwargs)
         give_up_at = time.monotonic() + GIVE_UP_AFTER_S
         for attempt in range(1, MAX_ATTEMPTS + 1):
+            committing: list[Batch] = []
             try:
                 with transaction.atomic():
-                    return action(*args, **kwargs)
-            except OperationalError as error:
+                    result = action(*args, **kwargs)
+                    committing = awaiting_commit()
+                return result
+            except (OperationalError, InterfaceError) as error:
                 if not lost_a_lock(error):
+                    doubt(committing)
                     raise
                 logger.warning("attempt %s of %s lost a lock: %s", attempt, action.__qualname__, error)
             if time.monotonic() >= give_up_at:
@@ -61,7 +67,7 @@ def in_transaction(action: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def lost_a_lock(error: OperationalError) -> bool:
+def lost_a_lock(error: Exception) -> bool:
     """The database gave up waiting for a lock, or chose this transaction to break a deadlock."""
     code = error.args[0] if error.args else None
     if connection.vendor == "sqlite":

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from conversations import events as facts
-from conversations.publish import subscribe
+from conversations.publish import subscribe, subscribe_to_doubts
 
 from .core import events
 
@@ -21,20 +21,35 @@ Translate = Callable[[Any], Any]
 
 
 class Applies(Protocol):
-    """The runtime, as far as the feed knows it. `apply` never raises."""
+    """The runtime, as far as the feed knows it. Neither raises."""
 
     def apply(self, events: Sequence[events.Event]) -> None: ...
 
+    def doubt(self, events: Sequence[events.Event]) -> None: ...
+
 
 def connect(runtime: Applies) -> Callable[[], None]:
-    """Hand every batch committed in this process to `runtime`; returns the way to end that."""
+    """Hand every batch committed in this process to `runtime`, and tell it of doubts; returns the way to end that."""
 
     def on_commit(batch: Sequence[facts.Fact]) -> None:
-        told = [translate(fact) for fact in batch if type(fact) in _TRANSLATIONS]
-        if told:
+        if told := _translated(batch):
             runtime.apply(told)
 
-    return subscribe(on_commit)
+    def on_doubt(batch: Sequence[facts.Fact]) -> None:
+        if told := _translated(batch):
+            runtime.doubt(told)
+
+    ends = (subscribe(on_commit), subscribe_to_doubts(on_doubt))
+
+    def disconnect() -> None:
+        for end in ends:
+            end()
+
+    return disconnect
+
+
+def _translated(batch: Sequence[facts.Fact]) -> list[events.Event]:
+    return [translate(fact) for fact in batch if type(fact) in _TRANSLATIONS]
 
 
 def translate(fact: facts.Fact) -> events.Event:

@@ -14,6 +14,7 @@ from .core.stats import RuntimeStats
 PREFIX = "loopd_unread"
 COUNTERS = {
     "apply_errors": "Events that failed half-way; their scope shows nothing until it is exact again.",
+    "doubtful_events": "Events whose commit was never answered; their scopes are read again.",
     "dropped_events": "Events refused for want of room; the entries concerned became hints.",
     "lost_events": "Events that did not come within the grace.",
     "over_budget_events": "Events over the accounting budget; the entries concerned became hints.",

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.faults.stage import Company, Stage, meanwhile
+from tests.faults.statements import StatementProxy
 from tests.faults.test_kill_points import SNAPSHOTS
-from tests.server import wait_until
+from tests.server import Server, wait_until
 
 pytestmark = [pytest.mark.server, pytest.mark.own_database]
 
@@ -158,3 +159,50 @@ def test_a_commit_whose_answer_is_lost_is_repaired_by_the_retry(stage: Stage) ->
         assert again.status == 200
         assert company.errors(ready=True) == []
         company.comes_right()
+
+
+@pytest.fixture(scope="module")
+def doubting(stage: Stage) -> Iterator[tuple[Server, StatementProxy]]:
+    """One server for all doubts; each is in a company of its own."""
+    with stage.serving() as serving:
+        yield serving
+
+
+DOUBTED = {
+    "message": ("ann", "POST", "/conversations/{channel}/messages", {"text": "in doubt"}, "insert into `messages`"),
+    "read": ("ben", "PUT", "/conversations/{channel}/read", {}, "update `scope_memberships`"),
+    "mark unread": ("ben", "PUT", "/conversations/{channel}/unread", {}, "conversation_member_states"),
+    "level": ("ben", "PUT", "/conversations/{channel}/notifications", {"level": "none"}, "scope_notification_settings"),
+    "leave": ("ben", "DELETE", "/conversations/{channel}/members/{ben}", None, "update `scope_memberships`"),
+    "delete": ("ann", "DELETE", "/messages/{message}", None, "delete from `messages`"),
+    "archive": ("ann", "POST", "/conversations/{channel}/archive", {}, "update `scopes`"),
+}
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
+@pytest.mark.parametrize("name", DOUBTED)
+def test_nothing_wrong_is_called_ready_after_a_commit_that_nobody_knows_of(
+    stage: Stage, doubting: tuple[Server, StatementProxy], name: str, committed: bool
+) -> None:
+    """The connection breaks around COMMIT, and nobody tries again: the scope is read anew, and that tells."""
+    who, method, path, body, statement = DOUBTED[name]
+    server, proxy = doubting
+    company = stage.company(server)
+    [channel] = company.channels
+    first = company.send("ann", channel, "first")
+    company.send("ann", channel, "second", mentions=[company.member["ben"]])
+    assert first is not None
+    wait_until(lambda: not company.errors(ready=True), 10, lambda: company.errors(ready=True))
+    path = path.format(channel=channel, ben=company.member["ben"], message=first.value["id"])
+    hold = proxy.hold(statement, "commit", answer=committed)
+    before = company.truth()
+    with meanwhile(lambda: company.ask(who, method, path, body)) as answers:
+        assert hold.reached.wait(20)
+        hold.drop()
+    assert answers[0].status == 503
+    wait_until(lambda: (company.truth() != before) == committed, 10)
+    wait_until(lambda: not company.errors(ready=not committed), 20, lambda: company.errors(ready=not committed))
+    if name in ("message", "read", "leave", "delete"):
+        again = company.ask(who, method, path, body)
+        assert again.status < 300 or (committed and again.status == 404)
+    wait_until(lambda: not company.errors(ready=False), 20, lambda: company.errors(ready=False))

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from conversations import events as facts
 from conversations.ids import new_id
-from conversations.publish import publish_on_commit
+from conversations.publish import doubt, publish_on_commit
 from unread import feed
 from unread.core import events
 
@@ -23,10 +23,14 @@ class Heard:
     def __init__(self) -> None:
         self.batches: list[list[events.Event]] = []
         self.threads: list[str] = []
+        self.doubted: list[list[events.Event]] = []
 
     def apply(self, batch: Sequence[events.Event]) -> None:
         self.batches.append(list(batch))
         self.threads.append(threading.current_thread().name)
+
+    def doubt(self, batch: Sequence[events.Event]) -> None:
+        self.doubted.append(list(batch))
 
 
 @pytest.mark.parametrize("kind", facts.UNREAD_FACTS, ids=lambda kind: kind.__name__)
@@ -71,6 +75,18 @@ def test_a_batch_arrives_once_after_the_commit_in_the_same_thread() -> None:
     with transaction.atomic():
         publish_on_commit([_sample(facts.MessageStored)])
     assert len(heard.batches) == 1
+
+
+def test_a_batch_in_doubt_is_told_as_such() -> None:
+    heard = Heard()
+    disconnect = feed.connect(heard)
+    try:
+        doubt([[_sample(facts.MessageStored), _sample(facts.MemberUpdated)]])
+    finally:
+        disconnect()
+    doubt([[_sample(facts.MessageStored)]])
+    assert heard.batches == []
+    assert [[type(event) for event in batch] for batch in heard.doubted] == [[events.MessageStored]]
 
 
 def _sample(kind: Any, numbers: Any = None) -> Any:

@@ -158,6 +158,23 @@ class UnreadRuntime(Serving, JobSteps):
             left = workspace.leave()
         self._after(workspace, *left)
 
+    def doubt(self, events: Sequence[Event]) -> None:
+        """Nobody knows whether these were committed: their scopes are read again, which tells. Never raises."""
+        try:
+            for event in events:
+                workspace = self._owned.get(event.workspace)
+                if workspace is None:
+                    continue
+                self._metrics.count("doubtful_events")
+                with workspace.lock:
+                    if not workspace.closed:
+                        workspace.want_warm(workspace.turn(workspace.scope(event.scope, event.parent)))
+                    left = workspace.leave()
+                self._after(workspace, *left)
+        except Exception:
+            self._metrics.count("apply_errors")
+            log.exception("doubtful unread events could not be looked at")
+
     def _degrade(self, workspace: Workspace, event: Event) -> None:
         """Nothing is sure about a scope whose event failed half-way: its counts are hidden until exact again."""
         try:

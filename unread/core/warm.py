@@ -87,6 +87,10 @@ def _complete(workspace: Workspace, live: LiveScope, header: ScopeHeader) -> Non
         log.start_generation = log.applied_generation = header.rewind_generation
         _close_shells(workspace, live)
         _account_for_dropped(workspace, live)
+    else:  # what was committed until then and has no event yet is missing
+        live.messages.seen = max(live.messages.seen, header.latest_seq)
+        live.activities.seen = max(live.activities.seen, header.latest_activity_seq)
+        live.rewinds.seen = max(live.rewinds.seen, header.rewind_generation)
     drain(workspace, live)
     if not workspace.closed:
         note_gaps(workspace, live)
