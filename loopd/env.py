@@ -36,7 +36,7 @@ LOCK_WAIT_S = 10
 IDLE_TRANSACTION_S = 30
 """After which MariaDB ends the transaction of a process that stands still, with the locks that others wait for."""
 _SESSION = (
-    f"SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_S}"
+    f"SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_S}, sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')"
     f" /*M!100300 , idle_transaction_timeout = {IDLE_TRANSACTION_S} */"
 )
 
