@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -307,7 +308,8 @@ def a_lock_on(world: World, table: str, column: str, let_go: threading.Event) ->
 
 
 def waiting_for_a_lock() -> int:
-    """Transactions of this test's database that wait."""
+    """Transactions of this test's database that wait. InnoDB looks again only after a tenth of a second of rest."""
+    time.sleep(0.15)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p "
