@@ -17,6 +17,7 @@ from conversations.actions import (
     reading,
     removing,
     scopes,
+    streams,
     threads,
     tokens,
     users,
@@ -27,6 +28,7 @@ from conversations.models import ApiToken, Message
 from conversations.models.scope import Visibility
 from conversations.models.workspace import MemberStatus, Role
 from tests import verbs as do
+from tests.conversations.streams.answers import begin, emit, end, more, opened
 from tests.world import World
 
 
@@ -37,6 +39,7 @@ class Play:
     second: Message
     third: Message
     reply: Message
+    stream: Message
 
     def __init__(self) -> None:
         self.world = World("ann", "ben", "cat", "dan", agents=("bot",))
@@ -122,6 +125,13 @@ WALK: dict[str, Step] = {
     "send hidden": Step(send, lambda w, p: do.post(w, "ann", "x", message_type="task_dispatch")),
     "send on a person's behalf": Step(send, lambda w, p: do.post(w, "bot", "x", on_behalf_of="ben")),
     "open a stream": Step(send, lambda w, p: do.post(w, "bot", "x", stream=True)),
+    "write a stream to its end": Step(
+        streams.emit_event,
+        lambda w, p: setattr(p, "stream", opened(w)),
+        lambda w, p: emit(w, p.stream, begin(1, text="@ann and @ben")),
+        lambda w, p: emit(w, p.stream, more(2, " and @cat")),
+        lambda w, p: emit(w, p.stream, end(3)),
+    ),
     "send where one has marked unread": Step(send, lambda w, p: do.post(w, "cat", "x")),
     "send after having read little": Step(send, lambda w, p: do.post(w, "ben", "q")),
     "send again": Step(send, lambda w, p: do.post(w, "ann", "x", client_message_id="first", mentions=["ben"])),
