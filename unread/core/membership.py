@@ -28,7 +28,7 @@ def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
     scope = workspace.scope(event.scope, event.parent)
     member = workspace.members.number(event.member)
     if event.begins:
-        _is_open_to_join(workspace, scope, event.roster_generation)
+        _is_open_to_join(workspace, scope)
     row = workspace.find(scope, member)
     forgotten = workspace.forgotten.get(event.scope, NOT_FORGOTTEN)
     begins = event.begins and event.roster_generation > forgotten.roster_generation
@@ -41,12 +41,13 @@ def membership_changed(workspace: Workspace, event: MembershipChanged) -> None:
     roster_moved(workspace, scope, event.roster_generation)
 
 
-def _is_open_to_join(workspace: Workspace, scope: int, generation: int) -> None:
-    """Nobody joins an archived scope, nor one whose parent is archived."""
-    above = workspace.scopes.parent[scope]
-    if above != NO_SCOPE and not workspace.scopes.status[above] & TOLD:
-        open_or_close(workspace, above, True, 0)
-    open_or_close(workspace, scope, True, generation)
+def _is_open_to_join(workspace: Workspace, scope: int) -> None:
+    """Where nobody has told: whoever joins finds the scope and its parent open. An archived one that a member who was
+    away comes back to has been told, or will be by a later generation than none."""
+    scopes = workspace.scopes
+    for place in (scopes.parent[scope], scope):
+        if place != NO_SCOPE and not scopes.status[place] & TOLD:
+            open_or_close(workspace, place, True, 0)
 
 
 def scope_state_changed(workspace: Workspace, event: ScopeStateChanged) -> None:
