@@ -1,7 +1,7 @@
 """The product's server with a count of its statements: `python -m bench.counting_server`. For measuring only.
 
-`/metrics` then also says how many statements ran in all, on the event loop's thread, and as unread SQL; and in how many
-batches deltas were handed out to sockets.
+`/metrics` then also says how many statements ran in all, on the event loop's thread, and as unread SQL of anybody but
+the runtime's own workers; and in how many batches deltas were handed out to sockets.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from loopd.metrics import Gauges  # noqa: E402
 from realtime.hub import Hub  # noqa: E402
 from tests.unread.guard import is_unread_sql  # noqa: E402
 
+RUNTIME_THREADS = "unread-"
+"""Flusher and jobs, which write and load snapshots in the background, whatever is being measured."""
+
 
 class Statements:
     def __init__(self) -> None:
@@ -39,10 +42,11 @@ class Statements:
             connection.execute_wrappers.append(self.count)
 
     def count(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        mine = threading.current_thread().name.startswith(RUNTIME_THREADS)
         with self._lock:
             self.all += 1
             self.on_loop += threading.get_ident() == self._main
-            self.unread += is_unread_sql(sql)
+            self.unread += not mine and is_unread_sql(sql)
         return execute(sql, params, many, context)
 
 

@@ -23,6 +23,8 @@ COUNT = """
 def measure(scopes: int, unread: int, again: int) -> dict[str, Any]:
     """Milliseconds of the product and of the statement, in turns; and what the product's side ran on the database."""
     open_database()
+    from django.db import connection
+
     from tests.unread.guard import no_unread_sql
     from tests.unread.house import House
     from tests.world import World
@@ -39,11 +41,13 @@ def measure(scopes: int, unread: int, again: int) -> dict[str, Any]:
         _with_runtime(house, lambda: first_paint(me))
     counted = _count(me)
     taken: dict[str, list[float]] = {"product": [], "baseline": []}
+    # SQLite counts in this very thread: its processor time says more than the wall clock of a busy machine.
+    clock = time.thread_time if connection.vendor == "sqlite" else time.perf_counter
     for _ in range(again):
         for name, step in (("product", paint), ("baseline", lambda: _count(me))):
-            before = time.perf_counter()
+            before = clock()
             step()
-            taken[name].append((time.perf_counter() - before) * 1e3)
+            taken[name].append((clock() - before) * 1e3)
     shown = {scope: badge["messages"] for scope, badge in paint()["counts"].items()}
     if shown != counted or len(shown) != scopes or set(shown.values()) != {unread}:
         raise AssertionError("the product and the statement disagree")
