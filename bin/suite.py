@@ -199,6 +199,8 @@ def mariadb(environment: dict[str, str]) -> Iterator[str]:
             for account in _accounts(prefix):
                 cursor.execute(f"CREATE USER {account} IDENTIFIED BY '{password}'")
                 cursor.execute(f"GRANT ALL ON `{_pattern(prefix)}`.* TO {account}")
+                # Some tests look who waits for whose lock.
+                cursor.execute(f"GRANT PROCESS ON *.* TO {account}")
             cursor.execute(f"CREATE DATABASE {prefix}_main CHARACTER SET utf8mb4")
         url = f"mysql://{prefix}:{password}@{where}/{prefix}_main" if "/" not in where else ""
         url = url or f"mysql://{prefix}:{password}@/{prefix}_main?unix_socket={where}"

@@ -82,8 +82,9 @@ class Facts:
     # Memberships
 
     def join(self, member: int, scope_id: int) -> Batch:
+        """Also whoever is in it without seeing it may join, and begins anew."""
         scope = self._writable(scope_id)
-        if scope.membership(member).active:
+        if scope.membership(member).active and scope.membership(member).visible:
             return ()
         if scope.parent and not self._scope(scope.parent).membership(member).active:
             raise Refused("join the channel first")

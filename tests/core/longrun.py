@@ -7,6 +7,7 @@ again; the same seed and worker number find it again. Exit status 1 if one faile
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import logging
 import multiprocessing
 import random
@@ -15,10 +16,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
+from multiprocessing.sharedctypes import Synchronized
 
 from .driver import failure_of, random_history, smallest
 
 REPORT_EVERY_S = 20.0
+HANGS_AFTER_S = 120.0
+"""A history that takes this long ends its worker with a traceback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +34,18 @@ class Report:
     history: str = ""
 
 
-def work(worker: int, seed: int, seconds: float, queue: SimpleQueue[Report]) -> None:
+def work(worker: int, seed: int, seconds: float, queue: SimpleQueue[Report], current: Synchronized[int]) -> None:
     logging.disable(logging.CRITICAL)
     deadline = time.monotonic() + seconds
     reported = time.monotonic()
     histories = moves = number = 0
     while time.monotonic() < deadline:
         history = random_history(random.Random(f"{seed}/{worker}/{number}"))
+        current.value = number
         number += 1
+        faulthandler.dump_traceback_later(HANGS_AFTER_S, exit=True)
         failure = failure_of(history)
+        faulthandler.cancel_dump_traceback_later()
         histories, moves = histories + 1, moves + len(history.moves)
         if failure is not None:
             reduced, failure = smallest(history, failure)
@@ -61,9 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"seed {seed}, {options.processes} processes, {options.minutes:g} minutes", flush=True)
     context = multiprocessing.get_context("spawn")
     queue: SimpleQueue[Report] = context.SimpleQueue()
+    numbers = [context.Value("q", 0) for _ in range(options.processes)]
     workers = [
-        context.Process(target=work, args=(n, seed, options.minutes * 60, queue), daemon=True)
-        for n in range(options.processes)
+        context.Process(target=work, args=(n, seed, options.minutes * 60, queue, number), daemon=True)
+        for n, number in enumerate(numbers)
     ]
     for each in workers:
         each.start()
@@ -79,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"worker {report.worker}: {report.failure}\n{report.history}", flush=True)
     for each in workers:
         each.join()
-    died = sum(each.exitcode != 0 for each in workers)
+    died = 0
+    for worker, (each, number) in enumerate(zip(workers, numbers, strict=True)):
+        if each.exitcode != 0:
+            died += 1
+            print(f"worker {worker} died in history {seed}/{worker}/{number.value}", flush=True)
     print(f"{histories} histories, {moves} moves, {failures} failing, {died} workers died", flush=True)
     return 1 if failures or died else 0
 

@@ -226,7 +226,11 @@ class Stage:
 
     def haunt(self) -> None:
         if self.ghost is not None and not self.flushing:
-            self.ghost.flush()
+            self.flushing = True
+            try:
+                self.ghost.flush()
+            finally:
+                self.flushing = False
             self.snapshots.written.clear()
             self.trust.haunted()
 
