@@ -17,6 +17,7 @@ from unread.core.workspace import Workspace
 ROWS = 200
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["add", "take", "take_at"]), st.integers(0, ROWS - 1), st.integers(1, 40))))
 def test_what_is_free_is_what_was_given_and_not_taken(steps: list[tuple[str, int, int]]) -> None:
@@ -45,6 +46,7 @@ def test_what_is_free_is_what_was_given_and_not_taken(steps: list[tuple[str, int
         assert blocks.rows == len(free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scopes", "members"), [(40, 60), (200, 10), (8, 300)])
 @pytest.mark.parametrize("in_turns", [True, False])
 def test_scopes_that_grow_side_by_side_leave_little_behind(scopes: int, members: int, in_turns: bool) -> None:

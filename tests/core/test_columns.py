@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def workspace() -> Workspace:
     return Workspace(1, 1, Budgets(), ManualClock(), CountingMetrics(), Totals())
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.integers(1, 100_000))
 def test_a_block_is_at_most_an_eighth_too_large(rows: int) -> None:
@@ -28,6 +30,7 @@ def test_an_entry_costs_eighty_bytes() -> None:
     assert ROW_BYTES == 80
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 40)), min_size=1, max_size=40))
 def test_whatever_grows_and_goes_everybody_is_found_where_he_is(steps: list[tuple[int, int]]) -> None:

@@ -37,6 +37,7 @@ def test_only_the_slice_changes() -> None:
     assert not column[: masks._LONG].any()
 
 
+@pytest.mark.slow
 def test_histories_hold_with_long_steps_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masks, "_LONG", 0)
     monkeypatch.setattr(masks, "_FEW", 2)

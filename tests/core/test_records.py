@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ FACT = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(1, 6), st.lists(st.tuples(st.integers(1, 12), FACT), max_size=30))
 def test_a_log_counts_what_it_holds_and_knows_up_to_where_it_does_not(
@@ -53,6 +55,7 @@ def test_what_a_message_was_changed_into_is_forgotten_when_it_is_accounted() -> 
     assert len(log) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(0, 5), st.permutations(range(1, 11)))
 def test_a_stream_that_has_got_everything_has_its_frontier_at_the_end(start: int, order: list[int]) -> None:
@@ -77,6 +80,7 @@ def test_a_lost_seq_lets_the_frontier_pass_and_may_still_come() -> None:
     assert stream.accounted(1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(1, 20), FACT), max_size=12),
