@@ -124,7 +124,7 @@ def _while_flushing(runtime: Any, ask: Callable[[], float]) -> list[float]:
 
     def flush() -> None:
         try:
-            runtime.flush()
+            runtime.flush_due(rest=lambda spent: time.sleep(min(spent, runtime.budgets.flush_rest_max_s)))
         finally:
             connections.close_all()
 

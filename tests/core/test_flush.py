@@ -231,3 +231,15 @@ def test_the_age_of_the_backlog_is_told() -> None:
 
 def _fields(row: object) -> dict[str, object]:
     return {name: getattr(row, name) for name in type(row).__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def test_a_due_flush_rests_after_each_batch_for_as_long_as_it_took_and_the_last_one_of_a_stop_does_not() -> None:
+    play = Play(flush_batch=2)
+    play.warm_channel()
+    play.snapshots.between = lambda point: play.clock.advance(0.25 if point == "upsert" else 0.0)
+    rests: list[float] = []
+    assert play.runtime.flush_due(rests.append).rows == 3
+    assert rests == [0.25, 0.25]
+    play.tell(play.facts.post(play.ann, play.warm_channel()))
+    assert play.runtime.flush().rows > 2
+    assert len(rests) == 2

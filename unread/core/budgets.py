@@ -69,6 +69,8 @@ class Budgets:
     flush_retry_s: float = 1.0
     """First wait after a failed flush; doubles up to `flush_retry_max_s`."""
     flush_retry_max_s: float = 60.0
+    flush_rest_max_s: float = 0.05
+    """Longest pause of the flusher between two batches."""
     max_dirty_entries: int = 1_000_000
     """Dirty entries of the process past which writers are pushed back."""
     max_resident_entries: int = 10_000_000

@@ -7,6 +7,7 @@ simply dirty again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,13 +67,24 @@ class _Part:
     since: float
 
 
-def flush_workspace(workspace: Workspace, snapshots: SnapshotStore, batch_size: int) -> FlushReport:
+Rest = Callable[[float], None]
+"""Called after a batch with the seconds it took: leaves database and interpreter to others for a while."""
+
+
+def no_rest(seconds: float) -> None:
+    pass
+
+
+def flush_workspace(
+    workspace: Workspace, snapshots: SnapshotStore, batch_size: int, rest: Rest = no_rest
+) -> FlushReport:
     """Write what is dirty now, once. Ends at the first batch that fails: its rows are dirty again."""
     report = FlushReport()
     with workspace.lock:
         scopes, began = list(workspace.dirty), workspace.now
     source = _Pass(workspace, scopes, began)
     while True:
+        batch_began = workspace.now
         with workspace.lock:
             parts = source.copy(batch_size)
         if not parts:
@@ -88,6 +100,7 @@ def flush_workspace(workspace: Workspace, snapshots: SnapshotStore, batch_size: 
                     for part in parts:
                         _landed(workspace, part, written=written)
         report += FlushReport(rows=len(rows), batches=1)
+        rest(workspace.now - batch_began)
 
 
 class _Pass:

@@ -65,7 +65,7 @@ from .events import (
     ScopeStateChanged,
 )
 from .eviction import evict_idle, evict_scope
-from .flush import FlushReport, flush_workspace
+from .flush import FlushReport, Rest, flush_workspace, no_rest
 from .housekeeping import look_at_gaps
 from .job_steps import JobSteps
 from .markers import level_changed, marker_cleared, marker_set
@@ -231,28 +231,29 @@ class UnreadRuntime(Serving, JobSteps):
         """Write what is dirty, of every workspace. One that fails keeps its rows dirty and delays nobody else."""
         return self._flush(lambda workspace: True)
 
-    def flush_due(self) -> FlushReport:
+    def flush_due(self, rest: Rest = no_rest) -> FlushReport:
         """As `flush`, but leave alone for a while what failed."""
-        return self._flush(lambda workspace: self._clock.monotonic() >= workspace.flush_not_before)
+        return self._flush(lambda workspace: self._clock.monotonic() >= workspace.flush_not_before, rest)
 
-    def flush_failed(self) -> FlushReport:
+    def flush_failed(self, rest: Rest = no_rest) -> FlushReport:
         """Write what failed, where its delay has passed."""
         return self._flush(
-            lambda workspace: workspace.flush_failures > 0 and self._clock.monotonic() >= workspace.flush_not_before
+            lambda workspace: workspace.flush_failures > 0 and self._clock.monotonic() >= workspace.flush_not_before,
+            rest,
         )
 
-    def _flush(self, which: Callable[[Workspace], bool]) -> FlushReport:
+    def _flush(self, which: Callable[[Workspace], bool], rest: Rest = no_rest) -> FlushReport:
         with self._flushing:
             report = FlushReport()
             for workspace in list(self._owned.values()):
                 if which(workspace):
-                    report += self._flush_one(workspace)
+                    report += self._flush_one(workspace, rest)
             return report
 
-    def _flush_one(self, workspace: Workspace) -> FlushReport:
+    def _flush_one(self, workspace: Workspace, rest: Rest) -> FlushReport:
         started = self._clock.monotonic()
         try:
-            report = flush_workspace(workspace, self._snapshots, self.settings.flush_batch_size)
+            report = flush_workspace(workspace, self._snapshots, self.settings.flush_batch_size, rest)
         except Exception:
             self._metrics.count("flush_failures")
             log.exception("unread rows of workspace %x could not be written and stay dirty", workspace.id)

@@ -71,9 +71,14 @@ class Workers:
         while not self._stopping.wait(retry_s):
             if time.monotonic() >= next_flush or self._runtime.filling():
                 next_flush = time.monotonic() + self._settings.flush_interval
-                self._guarded(self._runtime.flush_due)
+                self._guarded(lambda: self._runtime.flush_due(self._rest))
             else:
-                self._guarded(self._runtime.flush_failed)
+                self._guarded(lambda: self._runtime.flush_failed(self._rest))
+
+    def _rest(self, spent_s: float) -> None:
+        """Between two batches: as long again as the last one took, but not while the backlog fills or at the end."""
+        if not self._runtime.filling():
+            self._stopping.wait(min(spent_s, self._budgets.flush_rest_max_s))
 
     def _jobs(self, wait_s: float) -> None:
         while not self._stopping.is_set():
