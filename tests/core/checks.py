@@ -126,7 +126,10 @@ def check_rows(stage: Stage) -> None:
             continue
         counts = _between_cursors_and_frontiers(stage, row)
         written = (row.message_unread, row.mention_unread, row.activity_unread)
-        messages, activities = trust.messages_exact(member, scope), trust.activities_exact(member, scope)
+        if trust.scope(scope).frontier is None:  # the warm job that would recount is still to come
+            messages, activities = (not bounded for bounded in trust.bounded(member, scope))
+        else:
+            messages, activities = trust.messages_exact(member, scope), trust.activities_exact(member, scope)
         for count, wrote, exact in zip(counts, written, (messages, messages, activities), strict=True):
             if count != wrote if ready or exact else wrote < count:
                 raise Wrong(f"{where(member, scope)}: row {describe(row)} should count {counts}")

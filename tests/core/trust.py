@@ -169,6 +169,12 @@ class Trust:
     def noticeable(self, events: tuple[Event, ...]) -> bool:
         return any(isinstance(event, _SEQUENCED) for event in events)
 
+    def bounded(self, member: int, scope: int) -> tuple[bool, bool]:
+        """Whether a partial read, which a scope at work need not have recounted yet, left the messages and the
+        activities as upper bounds."""
+        entry = self.entry(member, scope)
+        return entry.messages_bounded_since != NEVER, entry.activities_bounded_since != NEVER
+
     def messages_exact(self, member: int, scope: int) -> bool:
         return self.entry(member, scope).messages_bounded_since == NEVER or self.must_be_ready(member, scope)
 
