@@ -78,3 +78,14 @@ def test_a_read_tells_of_a_lost_activity_while_the_roster_is_being_read() -> Non
         ("aside", 2, "deliver", 0),
         ("job",),
     )
+
+
+def test_an_old_message_told_again_reveals_a_lost_leave() -> None:
+    """The retry's event was accounted long ago, but it carries the roster generation of now."""
+    play(
+        Config(lossy=True, with_thread=True, members=3, busy_scopes=4),
+        ("job",),
+        ("leave", 1, 0),
+        ("lose", 0),
+        ("replay", 0, 0),
+    )

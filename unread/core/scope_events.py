@@ -135,9 +135,10 @@ def _apply_change(workspace: Workspace, live: LiveScope, event: MessagesChanged)
 
 
 def _wait(workspace: Workspace, live: LiveScope, event: ScopeEvent) -> None:
-    if _is_known(live, event):
-        return
     live.roster.wanted = max(live.roster.wanted, event.roster_generation if live.complete else 0)
+    if _is_known(live, event):  # an old message told again, which nobody waits for, but it may know of a later roster
+        note_gaps(workspace, live)
+        return
     if not live.complete:
         workspace.want_warm(live)
     if not _room(workspace, live):
