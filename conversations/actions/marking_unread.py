@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from ..access import ScopeAccess, member_scope, require_joined, see_scope
+from ..backpressure import require_capacity
 from ..errors import InvalidRequest
 from ..events import Counted, ManualUnreadSet, UnreadFrom
 from ..locking import lock_scope
@@ -28,9 +29,11 @@ def mark_unread(*, user: Any, scope_id: UUID, message_id: UUID | None = None) ->
     """Light the conversation until it is read; from `message_id` on also its messages are unread again.
 
     409 for whoever has not joined, 404 for a message from elsewhere; 400 for one from before one's time here, for one
-    with more than `MARK_UNREAD_MAX_MESSAGES` after it, and for any message of a task, which is unread as a whole.
+    with more than `MARK_UNREAD_MAX_MESSAGES` after it, and for any message of a task, which is unread as a whole;
+    503 while too much is unsaved.
     """
     access = see_scope(user, scope_id)
+    require_capacity(access.scope.workspace_id)
     require_joined(access)
     if message_id is not None and access.scope.type == ScopeType.TASK:
         raise InvalidRequest("A task is marked unread as a whole, without a message.")

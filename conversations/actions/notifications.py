@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from ..access import ScopeAccess, member_scope, require_joined, see_scope
+from ..backpressure import require_capacity
 from ..errors import InvalidRequest
 from ..events import Level, NotificationPolicyChanged
 from ..locking import lock_scope
@@ -36,9 +37,11 @@ def set_notifications(
 ) -> Policy:
     """Change the caller's level (None: leave it) and watch; the same again writes nothing.
 
-    409 for whoever has not joined; 400 for a watch of anything but a task.
+    409 for whoever has not joined; 400 for a watch of anything but a task; 503 while too
+    much is unsaved.
     """
     access = see_scope(user, scope_id)
+    require_capacity(access.scope.workspace_id)
     require_joined(access)
     if level is not None and level not in NotificationLevel.values:
         raise InvalidRequest(f"level must be one of {', '.join(NotificationLevel.values)}.", level=level)

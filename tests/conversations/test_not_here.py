@@ -57,6 +57,8 @@ def writes(world: World) -> list[tuple[str, str, Any]]:
         ("POST", f"/conversations/{x}/members", {"member_id": world.member["ben"].id}),
         ("DELETE", f"/conversations/{x}/members/{world.member['ann'].id}", None),
         ("POST", f"/messages/{message}/thread", None),
+        ("PUT", f"/conversations/{x}/unread", {"message_id": message}),
+        ("PUT", f"/conversations/{x}/notifications", {"level": "none"}),
         ("PATCH", f"/workspaces/{world.id}/members/{world.member['ben'].id}", {"status": "deactivated"}),
         ("DELETE", f"/workspaces/{world.id}/members/{world.member['ben'].id}", None),
     ]
@@ -70,6 +72,16 @@ def reads(world: World) -> list[tuple[str, str, Any]]:
         ("GET", f"/conversations?workspace_id={world.id}", None),
         ("GET", f"/conversations/{x}", None),
         ("GET", f"/conversations/{x}/members", None),
+    ]
+
+
+def reading(world: World) -> list[tuple[str, str, Any]]:
+    """Writes that leave less unread, and are never pushed back."""
+    x = world.scope["x"].id
+    return [
+        ("PUT", f"/conversations/{x}/read", {}),
+        ("POST", f"/workspaces/{world.id}/read", {"conversation_ids": [x]}),
+        ("DELETE", f"/conversations/{x}/unread", None),
     ]
 
 
@@ -105,14 +117,14 @@ def test_writers_are_pushed_back_and_readers_are_not(world: World, overloaded: N
         refused = world.call("ann", method, path, body)
         assert (refused.status, refused.error["type"]) == (503, "unavailable"), (method, path)
     assert rows(world) == before
-    for method, path, body in reads(world):
+    for method, path, body in [*reads(world), *reading(world)]:
         assert world.call("ann", method, path, body).status == 200, (method, path)
 
 
 def test_a_lease_that_moved_is_noticed_by_the_write_itself(world: World) -> None:
     """The process still believes that it owns the workspace."""
     before = rows(world)
-    for method, path, body in writes(world)[:9]:
+    for method, path, body in writes(world)[:11]:
         epoch = current_owner().require(world.id)
         ResourceLock.objects.filter(resource=workspace_resource(world.id)).update(
             locker_id="elsewhere|boot|1|1|server", epoch=epoch + 1
