@@ -21,6 +21,7 @@ from .openapi import query, refusals
 from .paging import uuids_of
 
 MAX_MESSAGES = 50
+MAX_BLOCKS = 50
 
 
 class RenderedBlock(serializers.Serializer):
@@ -42,7 +43,10 @@ class Rendered(APIView):
     @extend_schema(
         operation_id="messages_rendered",
         tags=["messages"],
-        parameters=[query("message_ids", f"Comma separated ids, at most {MAX_MESSAGES}.", required=True)],
+        parameters=[
+            query("message_ids", f"Comma separated ids, at most {MAX_MESSAGES}.", required=True),
+            query("block_id", f"Only these blocks; repeated, at most {MAX_BLOCKS} times.", many=True),
+        ],
         responses={200: RenderedMessages, **refusals(400, 404, 413)},
     )
     def get(self, request: Request, scope_id: UUID) -> Response:
@@ -51,9 +55,12 @@ class Rendered(APIView):
         ids = uuids_of(request, "message_ids", MAX_MESSAGES)
         if ids is None:
             raise InvalidRequest("message_ids is missing.")
+        only = request.query_params.getlist("block_id")
+        if len(only) > MAX_BLOCKS:
+            raise InvalidRequest(f"block_id may be given at most {MAX_BLOCKS} times.")
         shown = human_visible() if access.member.is_person else Q()
         messages = list(Message.objects.defer("content").filter(shown, scope=access.scope, id__in=ids).order_by("id"))
-        return Response({"items": rendered_blocks(messages)})
+        return Response({"items": rendered_blocks(messages, only)})
 
 
 urlpatterns = [path("conversations/<uuid:scope_id>/rendered", Rendered.as_view())]

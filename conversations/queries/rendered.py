@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +12,11 @@ from ..models import Member, Message
 from .mentions import mentions_of
 
 
-def rendered_blocks(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """`{id, revision, blocks}` by message, in the given order. `TooLarge` where all bodies together are."""
+def rendered_blocks(messages: Sequence[Message], only: Collection[str] = ()) -> list[dict[str, Any]]:
+    """`{id, revision, blocks}` by message, in the given order; of blocks those named, or all where none is.
+
+    `TooLarge` where all bodies together are.
+    """
     bodies = read_contents(messages)
     mentions = mentions_of([message.id for message in messages])
     names = _names({member_id for ids in mentions.values() for member_id in ids})
@@ -23,7 +26,8 @@ def rendered_blocks(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if (body := bodies.get(message.id)) is None:
             continue
         mentioned = dict(names[member_id] for member_id in mentions.get(message.id, ()) if member_id in names)
-        blocks, left = render_blocks(body["blocks"], mentioned, left)
+        wanted = [block for block in body["blocks"] if block["id"] in only] if only else body["blocks"]
+        blocks, left = render_blocks(wanted, mentioned, left)
         found.append({"id": str(message.id), "revision": message.revision, "blocks": blocks})
     return found
 

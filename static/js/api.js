@@ -33,7 +33,8 @@ export class Api extends EventTarget {
   }
 
   get(path, query = {}) {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+    const each = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+    const given = each.filter(([, value]) => value !== undefined && value !== null && value !== "");
     const search = given.length ? `?${new URLSearchParams(given)}` : "";
     return this.#call("GET", path + search);
   }

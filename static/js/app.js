@@ -54,7 +54,9 @@ export class App {
     this.workspace = new Workspace(boot);
     this.directory = new Directory(this.api, this.workspace.id, boot.me, boot.members, boot.members_next);
     this.room = new Room(this.api, this.workspace);
-    this.markup = new Markup(async (id, ids) => (await this.api.get(`/conversations/${id}/rendered`, { message_ids: ids.join(",") })).items);
+    this.markup = new Markup(async (id, ids, blockIds) => {
+      return (await this.api.get(`/conversations/${id}/rendered`, { message_ids: ids.join(","), block_id: blockIds })).items;
+    });
     this.bus = new Bus(`${scheme}//${location.host}/ws/workspaces/${this.workspace.id}/`);
     this.navigation = new Navigation(this.workspace.slug, (place, how) => this.#show(place, how));
     this.mayIn = (conversation) => mayIn(conversation, this.workspace);
@@ -95,7 +97,7 @@ export class App {
       react: (message, emoji) => messages.react(message, emoji),
       goTo: (id) => messages.goTo(id),
       address: (id) => this.navigation.to(id),
-      markup: (message) => this.markup.of(message),
+      markup: (message) => this.markup.of(message) ?? this.markup.settled(message),
       whole: (id, blockId) => messages.block(id, blockId),
     });
     for (const drawn of drawnMarkup(log)) this.markup.keep(drawn);

@@ -179,3 +179,16 @@ def test_rendering_over_http(world: World) -> None:
     assert world.call("ann", "GET", path).status == 400
     assert world.call("ann", "GET", path, message_ids="x").status == 400
     assert world.call("ann", "GET", path, message_ids=",".join([str(first.id)] * 51)).status == 400
+
+
+def test_rendering_some_blocks_of_an_open_message(world: World) -> None:
+    blocks = [{"id": name, "type": "text", "content": f"**{name}**"} for name in "abc"]
+    content = {"version": "1.1", "biz": "chat", "meta": {}, "blocks": blocks}
+    path = f"/conversations/{world.scope['x'].id}"
+    opened = world.call("ann", "POST", f"{path}/messages", {"content": content, "stream": True}).ok()
+    asked = {"message_ids": opened["id"], "block_id": ["b", "a", "gone"]}
+    [item] = world.call("ben", "GET", f"{path}/rendered", **asked).ok()["items"]
+    assert [block["id"] for block in item["blocks"]] == ["a", "b"]
+    assert item["revision"] == 0
+    too_many = {"message_ids": opened["id"], "block_id": ["b"] * 51}
+    assert world.call("ben", "GET", f"{path}/rendered", **too_many).status == 400

@@ -134,3 +134,36 @@ test("a feed comes back after the last event it was given", async () => {
   assert.deepEqual(seen, ["one", "two"]);
   assert.deepEqual(asked, [undefined, "6", "6"]);
 });
+
+test("settled blocks of an open message are asked for, each once for what it says", async () => {
+  const asked = [];
+  let answer = null;
+  const markup = new Markup((conversation, ids, blocks) => {
+    asked.push(blocks);
+    return new Promise((done) => (answer = done));
+  });
+  const block = (id, content = "**a**") => ({ id, type: "text", content });
+  const open = (revision, ...blocks) => ({ id: "m", conversation_id: "c", revision, status: "streaming", content: { blocks } });
+  const [a, b, c] = [block("a"), block("b"), block("c")];
+  assert.equal(markup.settled(open(1, a)), null, "it still grows");
+  assert.equal(markup.settled(open(2, a, b)).size, 0);
+  await later();
+  markup.settled(open(3, a, b, c));
+  await later();
+  assert.deepEqual(asked, [["a"]], "one question at a time");
+  answer([{ id: "m", revision: 4, blocks: [{ id: "a", html: "<b>a</b>" }] }]);
+  await later();
+  assert.equal(markup.settled(open(3, a, b, c)).size, 0, "not before the page is as far as the answer");
+  assert.equal(markup.settled(open(4, a, b, c)).get("a"), "<b>a</b>");
+  await later();
+  assert.deepEqual(asked, [["a"], ["b"]]);
+  answer(Promise.reject(new Error("away")));
+  await later();
+  const shown = markup.settled(open(5, a, b, c));
+  assert.deepEqual([...shown], [["a", "<b>a</b>"]], "what cannot be had stays as it was written");
+  assert.equal(markup.settled(open(5, a, b, c)), shown);
+  assert.deepEqual([...markup.settled({ ...open(6, a, b, c), status: "completed" })], [["a", "<b>a</b>"]], "until the end is known");
+  assert.equal(markup.settled(open(7, block("a", "**other**"), b, c)).size, 0);
+  await later();
+  assert.deepEqual(asked, [["a"], ["b"], ["a"]]);
+});

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -166,6 +170,9 @@ def test_a_large_output_of_a_tool_is_a_preview_until_all_is_asked_for(stage: Sta
         tool.locator("summary").click()
     expect(tool).to_contain_text("The first 16 KiB of 5.0 MB")
     assert len(tool.inner_text()) < 20_000
+    with ann.page.expect_download() as saved:
+        tool.get_by_role("button", name="Download").click()
+    assert Path(saved.value.path()).stat().st_size == size
     with ann.counting() as asked:
         tool.get_by_role("button", name="Show all").click()
         expect(tool.locator(".whole pre").first).to_be_visible()
@@ -175,6 +182,34 @@ def test_a_large_output_of_a_tool_is_a_preview_until_all_is_asked_for(stage: Sta
         tool.locator(".whole").evaluate("node => Math.max(...[...node.children].map((pre) => pre.textContent.length))")
         <= 65_536
     )
+
+
+def test_an_output_that_grows_large_and_a_long_text_keep_growing(stage: Stage) -> None:
+    channel = stage.channel("general", "ann", "ben")
+    ann = stage.person("ann", channel)
+    answer = Answer(stage, channel)
+    answer.block("a", content="x" * 140_000)
+    length = "node => node.textContent.length"
+    text = article(ann, answer).locator(".text")
+    wait_until(lambda: text.evaluate(length) == 140_000)
+    text.evaluate("node => { node.held = node.firstChild; }")
+    answer.say("y", "z" * 4_000)
+    wait_until(lambda: text.evaluate(length) == 144_001)
+    assert text.evaluate("node => node.held === node.firstChild")
+    answer.block("t", "tool", name="log", status="running", output="line\n" * 40_000)
+    tool = article(ann, answer).locator(".tool-block")
+    tool.locator("summary").click()
+    expect(tool).to_contain_text("200 kB")
+    tool.evaluate("node => { node.held = true; }")
+    for _ in range(3):
+        answer.emit(op="append", mask="block.output", block={"id": "t", "type": "tool", "output": "line\n"})
+    answer.block("u", content="after")
+    expect(text.last).to_have_text("after")
+    assert tool.evaluate("node => node.held"), "a few lines more are not worth a new preview"
+    answer.emit(op="append", mask="block.output", block={"id": "t", "type": "tool", "output": "line\n" * 10_000})
+    expect(tool).to_contain_text("250 kB")
+    answer.end()
+    expect(article(ann, answer)).not_to_have_attribute("aria-busy", "true")
 
 
 def test_what_is_hostile_stays_text_while_it_grows_and_after(stage: Stage) -> None:
@@ -229,3 +264,75 @@ def test_the_feed_is_open_only_while_something_is_written(stage: Stage) -> None:
     ann.open("general")
     whole(ann, answer)
     assert not [path for _, path in ann.requests if path.endswith("/unread")]
+
+
+def test_a_settled_block_becomes_markdown_while_the_answer_goes_on(stage: Stage) -> None:
+    channel = stage.channel("general", "ann", "ben")
+    ann = stage.person("ann", channel)
+    answer = Answer(stage, channel)
+    answer.block("a", content="First **one**")
+    texts = article(ann, answer).locator(".text")
+    expect(texts).to_have_text("First **one**")
+    answer.block("b", content="Second **two**")
+    expect(texts.first.locator("strong")).to_have_text("one")
+    expect(texts.last).to_have_text("Second **two**")
+    texts.first.evaluate("node => { node.held = true; }")
+    answer.say(" and", " more", block_id="b")
+    expect(texts.last).to_have_text("Second **two** and more")
+    assert texts.first.evaluate("node => node.held"), "what is settled is not drawn again"
+    answer.say("! **Three**", block_id="a")
+    expect(texts.first.locator("strong")).to_have_text(["one", "Three"])
+    expect(article(ann, answer)).to_have_attribute("aria-busy", "true")
+    answer.end()
+    expect(texts.last.locator("strong")).to_have_text("two")
+    expect(article(ann, answer)).not_to_have_attribute("aria-busy", "true")
+
+
+def test_an_answer_that_is_never_ended_expires_in_the_open_page(stage: Stage, server: Server) -> None:
+    channel = stage.channel("general", "ann", "ben")
+    ann = stage.person("ann", channel)
+    answer = Answer(stage, channel)
+    answer.say("half a sen")
+    expect(article(ann, answer)).to_contain_text("half a sen")
+    with closing(sqlite3.connect(server.home / "loopd.sqlite3", timeout=10)) as database, database:
+        long_ago = "2020-01-01 00:00:00"
+        found = database.execute("UPDATE messages SET updated_at = ? WHERE id = ?", (long_ago, UUID(answer.id).hex))
+        assert found.rowcount == 1
+    assert stage.api("ben", "GET", f"/messages/{answer.id}")["status"] == "expired"
+    expect(article(ann, answer).locator(".status")).to_have_text("stopped without an end")
+    expect(article(ann, answer)).not_to_have_attribute("aria-busy", "true")
+    whole(ann, answer)
+
+
+def test_a_page_that_nobody_sees_lets_the_feed_go_and_loses_nothing(stage: Stage) -> None:
+    channel = stage.channel("general", "ann", "ben")
+    ann = stage.person("ann", channel)
+    answer = Answer(stage, channel)
+    answer.say(*WORDS[:20])
+    expect(article(ann, answer)).to_contain_text(WORDS[19])
+    closed: list[str] = []
+    ann.page.on("requestfailed", lambda request: closed.append(request.url))
+    ann.page.clock.install()
+    see(ann, "hidden")
+    ann.page.clock.run_for(59_000)
+    answer.say(*WORDS[20:30])
+    assert not [url for url in closed if url.endswith("/stream")]
+    ann.page.clock.run_for(2_000)
+    wait_until(lambda: ann.page.evaluate("1") and [url for url in closed if url.endswith("/stream")])
+    answer.say(*WORDS[30:40])
+    see(ann, "visible")
+    expect(article(ann, answer)).to_contain_text(WORDS[39])
+    answer.say(*WORDS[40:])
+    answer.end()
+    whole(ann, answer)
+
+
+def see(person: Person, state: str) -> None:
+    """What the browser says when its tab is hidden or shown."""
+    person.page.evaluate(
+        """state => {
+            Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        state,
+    )

@@ -5,8 +5,10 @@ import { fold, folded, sizeText } from "./folded.js";
 import { pieces, safeUrl } from "./text.js";
 
 const SHOWN_CHARS = 16_384;
-/** Of a text that is still written; more of it is shown when it is there. */
-const GROWN_CHARS = 131_072;
+
+/** Up to here a growing text is brought up to date at every frame; a longer one when it has grown by a part of itself. */
+const SMOOTH_CHARS = 131_072;
+const STEP = 1 / 64;
 
 const TEXT_TYPES = ["text", "markdown"];
 const RENDERERS = { text: textBlock, markdown: textBlock, link: linkBlock, file: linkBlock, image: linkBlock };
@@ -35,11 +37,24 @@ export function errorNode(content) {
 
 /** Makes the node of a growing text say what the block says now; false where that needs a new node. */
 export function growText(node, block) {
-  const text = textOf(block).slice(0, GROWN_CHARS);
+  const text = textOf(block);
   const held = node.firstChild;
   if (!TEXT_TYPES.includes(block.type) || held?.nodeType !== Node.TEXT_NODE || !text.startsWith(held.data)) return false;
-  if (text.length > held.length) held.appendData(text.slice(held.length));
+  if (text.length > held.length && isStep(held.length, text.length)) held.appendData(text.slice(held.length));
   return true;
+}
+
+/** Whether a long block that only goes on in one of its texts has not gone on by enough to be drawn again. */
+export function maySkip(before, after) {
+  const names = Object.keys(after);
+  if (names.length !== Object.keys(before).length) return false;
+  const changed = names.filter((name) => before[name] !== after[name]);
+  const [old, now] = [before[changed[0]], after[changed[0]]];
+  return changed.length === 1 && typeof old === "string" && typeof now === "string" && now.length > old.length && !isStep(old.length, now.length);
+}
+
+function isStep(from, to) {
+  return to <= SMOOTH_CHARS || to - from >= to * STEP;
 }
 
 /** The text of the text blocks, as it is edited and copied. */
@@ -63,9 +78,9 @@ function textOf(block) {
 
 function textBlock(block, { mentioned, html, growing }) {
   const text = textOf(block);
-  if (growing) return h("div", { class: "text", dir: "auto" }, document.createTextNode(text.slice(0, GROWN_CHARS)));
   const safe = html?.get(block.id);
   if (safe !== undefined) return richText(safe, block.id, mentioned);
+  if (growing) return h("div", { class: "text", dir: "auto" }, document.createTextNode(text));
   const node = h("div", { class: "text", dir: "auto" }, textNodes(text.slice(0, SHOWN_CHARS), mentioned));
   if (text.length <= SHOWN_CHARS) return node;
   const rest = text.length - SHOWN_CHARS;

@@ -43,8 +43,31 @@ export function fold(text, whole) {
       note.textContent = "It could not be loaded.";
     }
   });
-  box.append(pre(text.slice(0, SHOWN_CHARS)), h("div", { class: "more" }, note, button));
+  const copy = taking("Copy all", note, whole, (all) => navigator.clipboard.writeText(all).then(() => "Copied."));
+  const save = taking("Download", note, whole, (all) => download(all));
+  box.append(pre(text.slice(0, SHOWN_CHARS)), h("div", { class: "more" }, note, button, copy, save));
   return box;
+}
+
+/** A button that loads the whole and does something with it; `take` may resolve to what is said afterwards. */
+function taking(label, note, whole, take) {
+  const button = h("button", { type: "button", class: "quiet" }, label);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      note.textContent = (await take(await whole())) ?? note.textContent;
+    } catch {
+      note.textContent = "It could not be loaded.";
+    }
+    button.disabled = false;
+  });
+  return button;
+}
+
+function download(text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+  h("a", { href: address, download: "output.txt" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 function pieces(text) {

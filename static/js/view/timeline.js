@@ -164,10 +164,10 @@ export class Timeline extends EventTarget {
     const words = row.kind === "day" ? dayLabel(row.time) : "";
     const quoted = row.message?.reply_to_id ? this.#context.quoted(row.message.reply_to_id) : null;
     const html = row.message ? this.#context.markup(row.message) : null;
-    if (known && known.grouped === row.grouped && known.words === words && known.quoted === quoted && known.html === html) {
-      if (known.subject === subject) return known.node;
-      if (row.message && growsInto(known.node.querySelector(".content"), known.subject, subject)) {
-        known.subject = subject;
+    if (known && known.grouped === row.grouped && known.words === words && known.quoted === quoted) {
+      if (known.subject === subject && known.html === html) return known.node;
+      if (row.message && growsInto(known.node.querySelector(".content"), known.subject, subject, html)) {
+        Object.assign(known, { subject, html });
         return known.node;
       }
     }
