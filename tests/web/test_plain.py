@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.server import wait_until
+
 from .stage import Stage, sign_in
 
 pytestmark = [pytest.mark.chromium, pytest.mark.server]
@@ -48,6 +50,8 @@ def test_log_in_read_page_and_write(stage: Stage) -> None:
 def test_marking_read_joining_and_details(stage: Stage) -> None:
     channel, open_to_all = stage.channel("general", "ann", "ben"), stage.channel("lobby", "ann")
     stage.say("ann", channel, "news")
+    counted = f"/workspaces/{stage.workspace}/unread"
+    wait_until(lambda: stage.api("ben", "GET", counted)["counts"].get(channel, {}).get("messages") == 1)
     ben = stage.person("ben", channel, java_script_enabled=False)
     expect(ben.badge("general")).to_have_text(re.compile("^1"))
     ben.page.get_by_role("button", name="Mark as read").click()
