@@ -17,6 +17,7 @@ from .recount import note_ready, recount
 from .scope_events import drain, note_gaps
 from .scopes import NO_SCOPE, TOLD
 from .states import CountState
+from .tasks import is_task
 from .workspace import NOT_FORGOTTEN, Workspace
 
 _RELIT_AT_ONCE: Final = 10_000
@@ -154,7 +155,8 @@ def _begin(workspace: Workspace, live: LiveScope | None, row: int, cursors: tupl
         columns.last_read[row], columns.last_activity_read[row] = cursors
         columns.read_generation[row] = generation
     columns.messages[row] = columns.mentions[row] = columns.activities[row] = 0
-    columns.message_frontier[row] = columns.activity_frontier[row] = columns.rewind[row] = 0
+    if not is_task(workspace, int(columns.scope[row])):  # there, frontiers tell what was accounted, and stand
+        columns.message_frontier[row] = columns.activity_frontier[row] = columns.rewind[row] = 0
     columns.flags[row] &= ~EXACT & 0xFFFF
     columns.state[row] = CountState.READY
     workspace.loaded(row)
