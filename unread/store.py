@@ -2,7 +2,7 @@
 
 Writing is one guarded statement per batch. A row replaces another only if its `(owner_epoch, row_version)` is greater,
 so a batch that was delayed, repeated or sent by a former owner never undoes newer rows; and the same statement writes
-nothing at all once the workspace's lease has moved on. The task shadow columns are never among those written here.
+nothing at all once the workspace's lease has moved on. A flush never writes the task shadow columns; `protect` does.
 
 Reading is by key only: pages of one member's rows, or the rows of known scopes. Nothing here counts.
 """
@@ -14,19 +14,22 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from conversations.connections import database_unit
 from conversations.models import ResourceLock
-from conversations.models.scope import ScopeStatus
+from conversations.models.scope import ScopeStatus, ScopeType
 from conversations.ownership import current_owner
 from conversations.ownership.leases import workspace_resource
 
 from .core.events import Level
 from .core.ports import HydrateRow, SnapshotRow
+from .core.shadow import guarded, served
 from .core.states import CountState
+from .ids import id_of, key
 from .models import MemberScopeUnreadRuntimeSnapshot
+from .shadows import as_json, lease_is_at, locked_shadows, write_shadows
 
 FORMAT_VERSION = 1
 """Of the columns below; rows of another version are not read, and are replaced when their entry changes."""
@@ -79,6 +82,8 @@ _READ = (
     "notification_generation",
     "manual_unread_generation",
     "row_version",
+    "task_snapshot_format_version",
+    "task_snapshot_json",
 )
 SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in _READ)
 """What `read_snapshot` takes, in its order, of the table under the alias `r`."""
@@ -90,7 +95,7 @@ SNAPSHOT_JOIN = (
 """Joins the rows of the same members to memberships under the alias `m`; its one parameter is the workspace."""
 
 _HYDRATE = f"""
-    SELECT {SNAPSHOT_COLUMNS}, s.parent_scope_id, s.status, s.roster_generation, p.status, p.roster_generation
+    SELECT {SNAPSHOT_COLUMNS}, s.parent_scope_id, s.status, s.roster_generation, p.status, p.roster_generation, s.type
     FROM {_TABLE} r JOIN scopes s ON s.id = r.scope_id LEFT JOIN scopes p ON p.id = s.parent_scope_id
     WHERE r.workspace_id = %s AND r.member_id = %s AND r.format_version = {FORMAT_VERSION}
 """  # noqa: S608 - built of the column names above
@@ -139,23 +144,39 @@ class SnapshotTable:
             else:
                 written = cursor.rowcount != 0 or _lease_stands(workspace, epoch)
         if not written:
-            owned = UUID(int=workspace)
-            current_owner().drop(owned, epoch)
-            raise LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
+            raise _moved(workspace, epoch)
+
+    def protect(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
+        """Write the rows of one task with their shadows, all or none, under the lease.
+
+        `LeaseMoved` where it has moved on, `ShadowError` where a shadow would be undone or is not understood.
+        """
+        if not rows:
+            return
+        ordered = sorted(rows, key=lambda row: (row.member, row.scope))
+        with database_unit(), transaction.atomic(), connection.cursor() as cursor:
+            if not lease_is_at(cursor, workspace_resource(UUID(int=workspace)), epoch):
+                raise _moved(workspace, epoch)
+            shadows = locked_shadows(cursor, _TABLE, workspace, ordered)
+            kept = [guarded(row, shadows.get(row.member)) for row in ordered]
+            cursor.execute(*_upsert(workspace, epoch, kept))
+            write_shadows(cursor, _TABLE, workspace, kept)
 
 
-def key(value: int) -> str:
-    """An id as every engine compares it: 32 hexadecimal digits."""
-    return f"{value:032x}"
+def _moved(workspace: int, epoch: int) -> LeaseMoved:
+    owned = UUID(int=workspace)
+    current_owner().drop(owned, epoch)
+    return LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
 
 
-def id_of(value: Any) -> int:
-    """An id column's value as the runtime's integer; 0 for NULL."""
-    return int(str(value).replace("-", ""), 16) if value is not None else 0
+def read_snapshot(values: Sequence[Any], scope_type: str) -> SnapshotRow:
+    """A row out of the values of `SNAPSHOT_COLUMNS`; of a task what its shadow lets a reader take."""
+    *columns, version, shadow = values
+    regular = _regular(columns)
+    return served(regular, version, as_json(shadow)) if scope_type == ScopeType.TASK else regular
 
 
-def read_snapshot(values: Sequence[Any]) -> SnapshotRow:
-    """A row out of the values of `SNAPSHOT_COLUMNS`."""
+def _regular(columns: Sequence[Any]) -> SnapshotRow:
     (
         member,
         scope,
@@ -179,7 +200,7 @@ def read_snapshot(values: Sequence[Any]) -> SnapshotRow:
         policy_generation,
         marker_generation,
         row_version,
-    ) = values
+    ) = columns
     return SnapshotRow(
         member=id_of(member),
         scope=id_of(scope),
@@ -207,14 +228,15 @@ def read_snapshot(values: Sequence[Any]) -> SnapshotRow:
 
 
 def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
-    parent, status, roster_generation, parent_status, parent_roster_generation = values[SNAPSHOT_WIDTH:]
+    parent, status, roster_generation, parent_status, parent_roster_generation, scope_type = values[SNAPSHOT_WIDTH:]
     return HydrateRow(
-        snapshot=read_snapshot(values[:SNAPSHOT_WIDTH]),
+        snapshot=read_snapshot(values[:SNAPSHOT_WIDTH], scope_type),
         parent=id_of(parent),
         active=status == ScopeStatus.ACTIVE,
         roster_generation=roster_generation,
         parent_active=parent is None or parent_status == ScopeStatus.ACTIVE,
         parent_roster_generation=parent_roster_generation or 0,
+        task=scope_type == ScopeType.TASK,
     )
 
 

@@ -42,8 +42,8 @@ class TaskAttentionOutbox(models.Model):
 
     `payload`, ids as text:
 
-    - message: `seq`, `message_id`, `author`, `principal`, `mentions`, `counts` (default true), `rewind_generation` as of
-      its facts, and `activity_seq` of the activity that goes with it and does not count;
+    - message: `seq`, `message_id`, `author`, `principal`, `mentions`, `counts` (default true), `rewind_generation` as
+      of its facts, and `activity_seq` of the activity that goes with it and does not count;
     - activity: `activity_seq`, `type`, `author` (who acted);
     - removal: `seq`, `author`, `principal`, `mentions` as they counted, the scope's `rewind_generation` after it, and
       after an edit `mentions_after`; or several such under `changes`. Recipients are those of the message.

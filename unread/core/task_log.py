@@ -51,7 +51,7 @@ class TaskLog:
     def lose(self, seq: int) -> None:
         """An event that nobody accounted: nothing up to it can be recounted."""
         self.top = max(self.top, seq)
-        self.floor = max(self.floor, seq)
+        self.floor = self.top
 
     def count(self, member: int, after: int) -> tuple[int, int]:
         """Events past a seq that count for a member, and the mentions among them."""

@@ -9,7 +9,7 @@ from .flush import copied
 from .loading import load_roster_row
 from .owner import Owner
 from .ports import RosterRow, ScopeHeader, SnapshotRow
-from .tasks import account_task, lose_task, mark_task, unknown_recipients
+from .tasks import account_task, lose_task_event, mark_task, unknown_recipients
 from .warm import take_states
 from .workspace import Workspace
 
@@ -30,15 +30,15 @@ class TaskSteps(Owner):
             self._snapshots.protect(workspace.id, workspace.epoch, rows)
         return not workspace.closed
 
-    def give_up(self, event: TaskAttention) -> None:
-        """An event that will not be delivered: what its recipients are shown becomes a hint."""
-        workspace = self._owned.get(event.workspace)
-        if workspace is None:
+    def give_up(self, workspace: int, scope: int) -> None:
+        """An event of the task will not be delivered: what is shown of it becomes a hint."""
+        owned = self._owned.get(workspace)
+        if owned is None:
             return
-        with workspace.lock:
-            if not workspace.closed:
-                lose_task(workspace, event)
-        self._finish(workspace)
+        with owned.lock:
+            if not owned.closed:
+                lose_task_event(owned, owned.scope(scope, 0))
+        self._finish(owned)
 
     def _account(self, workspace: Workspace, event: TaskAttention) -> list[SnapshotRow] | None:
         while True:

@@ -100,29 +100,18 @@ def account_task(workspace: Workspace, event: TaskAttention) -> Rows:
     return _array(rows)
 
 
-def lose_task(workspace: Workspace, event: TaskAttention) -> None:
-    """The event will not be delivered: those it was meant for, as far as they lack it, have hints from here on."""
-    scope = workspace.scope(event.scope, event.parent)
+def lose_task_event(workspace: Workspace, scope: int) -> None:
+    """An event of the task will not be delivered: nobody's counts are sure from here on, until they read."""
     task = task_of(workspace, scope)
-    rows = _present(workspace, scope, [workspace.members.number(member) for member in event.recipients])
-    columns = workspace.columns
-    lacking = [
-        row
-        for row in rows
-        if int(columns.message_frontier[row]) < event.message_seq
-        or int(columns.activity_frontier[row]) < event.activity_seq
-        or (event.changes and int(columns.rewind[row]) < event.rewind_generation)
-    ]
-    fallen = _array([row for row in lacking if int(columns.state[row]) == CountState.READY])
+    columns, rows = workspace.columns, workspace.rows(scope)
+    fallen = np.flatnonzero(columns.state[rows] == CountState.READY) + rows.start
     columns.state[fallen] = CountState.SNAPSHOT_SERVING
     rows_changed(workspace, scope, fallen)
-    if lacking:
-        workspace.metrics.count("lost_events")
-    task.messages.lose(event.message_seq)
-    task.activities.lose(event.activity_seq)
-    task.changes = max(task.changes, event.rewind_generation if event.changes else 0)
-    for change in event.changes:
-        task.messages.lose(min(change.seq, task.messages.top))
+    workspace.metrics.count("lost_events")
+    messages, activities, changes = task.announced
+    task.messages.lose(messages)
+    task.activities.lose(activities)
+    task.changes = max(task.changes, changes)
     _note_behind(workspace, scope, task)
 
 
