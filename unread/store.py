@@ -59,7 +59,7 @@ _FACTS = (
     "notification_generation",
     "manual_unread_generation",
 )
-_READ = (
+READ_COLUMNS = (
     "member_id",
     "scope_id",
     "message_unread_count",
@@ -85,9 +85,9 @@ _READ = (
     "task_snapshot_format_version",
     "task_snapshot_json",
 )
-SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in _READ)
+SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in READ_COLUMNS)
 """What `read_snapshot` takes, in its order, of the table under the alias `r`."""
-SNAPSHOT_WIDTH = len(_READ)
+SNAPSHOT_WIDTH = len(READ_COLUMNS)
 SNAPSHOT_JOIN = (
     f"LEFT JOIN {_TABLE} r ON r.workspace_id = %s AND r.member_id = m.member_id AND r.scope_id = m.scope_id "
     f"AND r.format_version = {FORMAT_VERSION}"
@@ -172,11 +172,12 @@ def _moved(workspace: int, epoch: int) -> LeaseMoved:
 def read_snapshot(values: Sequence[Any], scope_type: str) -> SnapshotRow:
     """A row out of the values of `SNAPSHOT_COLUMNS`; of a task what its shadow lets a reader take."""
     *columns, version, shadow = values
-    regular = _regular(columns)
+    regular = regular_row(columns)
     return served(regular, version, as_json(shadow)) if scope_type == ScopeType.TASK else regular
 
 
-def _regular(columns: Sequence[Any]) -> SnapshotRow:
+def regular_row(columns: Sequence[Any]) -> SnapshotRow:
+    """The columns that flushes write, without the shadow beside them."""
     (
         member,
         scope,
@@ -275,6 +276,11 @@ def _facts(row: SnapshotRow) -> tuple[int, ...]:
         row.policy_generation,
         row.marker_generation,
     )
+
+
+def facts_of(row: SnapshotRow) -> dict[str, int]:
+    """The row's columns by name, but for its key and versions."""
+    return dict(zip(_FACTS, _facts(row), strict=True))
 
 
 def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[str, list[Any]]:

@@ -245,6 +245,24 @@ def test_a_hook_for_nobody_waits_for_nothing() -> None:
     assert board.badge(BEN) == ("ready", 0, 0, 0)
 
 
+def test_a_message_told_again_after_a_restart_waits_for_nothing() -> None:
+    board = warm()
+    event = board.message(BEN)
+    board.attend(event)
+    board.restart()
+    board.reads(BEN)
+    board.hook(event)
+    assert board.badge(BEN) == ("ready", 0, 0, 0)
+
+
+def test_an_event_for_others_leaves_ready_what_it_does_not_concern() -> None:
+    board = Board()
+    board.runtime.apply([board.joined(BEN)])
+    board.runtime.hydrate_member(HOME, BEN)
+    board.hook(board.message(CAT))
+    assert board.badge(BEN) == ("ready", 0, 0, 0)
+
+
 def test_a_whole_read_makes_it_ready_and_later_events_count() -> None:
     board = Board()
     board.look()

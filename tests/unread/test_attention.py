@@ -229,13 +229,15 @@ def test_a_crash_between_the_barrier_and_delivered_counts_once() -> None:
     assert desk.badge("ben") == ("snapshot_serving", 1, 0, 0)
 
 
-def test_a_removal_lowers_what_is_protected_and_wakes_through_the_same_port() -> None:
+def test_a_removal_lowers_what_is_protected_and_wakes_nobody() -> None:
     desk = Desk("ann", "ben")
     row = desk.message("ann", ["ben"], mentions=("ben",))
     desk.message("ann", ["ben"])
     desk.deliver()
-    desk.removal(row)
+    removal = desk.removal(row)
     desk.deliver()
+    assert len(desk.woken) == 2
+    assert removal.id not in desk.woken
     assert desk.badge("ben") == ("snapshot_serving", 1, 0, 0)
     desk.crash()
     assert desk.badge("ben") == ("snapshot_serving", 1, 0, 0)

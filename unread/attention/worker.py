@@ -28,7 +28,7 @@ from ..core.ports import Metrics
 from ..core.runtime import UnreadRuntime
 from ..core.shadow import ShadowError
 from ..store import LeaseMoved
-from .reading import read_event
+from .reading import REMOVAL, read_event
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class AttentionDelivery:
             return False
         try:
             missing = self._protect(event)
-            if missing is None:
+            if missing is None and event.kind != REMOVAL:
                 self._wake_agents(event)
         except Exception as error:
             logger.exception("task event %s could not be delivered", event.id)

@@ -80,9 +80,9 @@ class TaskState:
         """Highest message, activity and change that were committed for somebody."""
         self.behind = False
 
-    def announce(self, message: int = 0, activity: int = 0, change: int = 0) -> None:
+    def announce(self, messages: int = 0, activities: int = 0, change: int = 0) -> None:
         before = self.announced
-        self.announced = (max(before[0], message), max(before[1], activity), max(before[2], change))
+        self.announced = (max(before[0], messages), max(before[1], activities), max(before[2], change))
 
     @property
     def waits(self) -> bool:

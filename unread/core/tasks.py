@@ -50,15 +50,20 @@ def task_of(workspace: Workspace, scope: int) -> TaskState:
 def announced(
     workspace: Workspace, scope: int, event: MessageStored | NonMessageActivityStored | MessagesChanged
 ) -> None:
-    """A hook tells of an event that the outbox holds, unless it concerns nobody."""
+    """A hook tells of an event that the outbox holds; it waits where a loaded recipient lacks it.
+
+    What is told again after a restart is in everybody's frontier, or before everybody's beginning.
+    """
     task = task_of(workspace, scope)
-    if event.recipients:
-        if isinstance(event, MessageStored):
-            task.announce(message=event.seq)
-        elif isinstance(event, NonMessageActivityStored):
-            task.announce(activity=event.seq)
-        else:
+    columns = workspace.columns
+    rows = _present(workspace, scope, [workspace.members.number(member) for member in event.recipients or ()])
+    if isinstance(event, MessagesChanged):
+        if any(int(columns.rewind[row]) < event.rewind_generation for row in rows):
             task.announce(change=event.rewind_generation)
+    else:
+        aspect = MESSAGES if isinstance(event, MessageStored) else ACTIVITIES
+        if any(max(int(aspect.frontier(columns)[row]), aspect.point(columns, row)) < event.seq for row in rows):
+            task.announce(**{aspect.name: event.seq})
     _note_behind(workspace, scope, task)
 
 
