@@ -7,17 +7,21 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from conversations.actions import attending
 from conversations.actions.attending import MAX_ATTEMPTS, advance_feeds
+from conversations.events import Counted, MessageStored
 from conversations.ids import new_id
 from conversations.models import ConversationConsumer, ResourceLock, TaskAttentionOutbox
 from conversations.ownership import current_owner
 from conversations.ownership.leases import workspace_resource
+from conversations.publish import publish_on_commit
+from tests.server import wait_until
 from tests.unread.desks import Desk
+from unread.attention.worker import IN_A_ROW, AttentionWorker
 from unread.core.ports import SnapshotRow
 from unread.models import MemberScopeUnreadRuntimeSnapshot as Stored
 from unread.store import SnapshotTable
@@ -301,3 +305,47 @@ def test_feeds_of_agents_are_moved_on_and_never_back() -> None:
     advance_feeds(row)
     feed.refresh_from_db()
     assert feed.end_offset == later
+
+
+def test_more_events_than_one_turn_takes_come_in_order() -> None:
+    desk = Desk("ann", "ben")
+    for _ in range(IN_A_ROW * 2 + 1):
+        desk.message("ann", ["ben"])
+    assert [desk.delivery.deliver_due() for _ in range(4)] == [True, True, False, False]
+    assert desk.badge("ben")[1] == IN_A_ROW * 2 + 1
+    assert desk.woken == sorted(desk.woken)
+
+
+def told(desk: Desk, row: TaskAttentionOutbox) -> None:
+    """The hook of the commit that wrote the row."""
+    ben = desk.world.member["ben"].id
+    facts = Counted(ben, ben, counts=True)
+    with transaction.atomic():
+        publish_on_commit(
+            [MessageStored(desk.world.id, desk.scope.id, None, row.id, row.payload["seq"], facts, 1, 0, (ben,))]
+        )
+
+
+def test_the_worker_is_woken_by_the_commit() -> None:
+    desk = Desk("ann", "ben")
+    worker = AttentionWorker(desk.delivery, every_s=3600)
+    worker.start()
+    try:
+        told(desk, desk.message("ann", ["ben"]))
+        wait_until(lambda: desk.states() == [DELIVERED], 20, desk.states)
+        assert worker.healthy()
+    finally:
+        worker.stop(10)
+    assert not worker.healthy()
+
+
+def test_the_worker_finds_by_itself_what_nobody_told_and_delivers_what_is_due_at_the_end() -> None:
+    desk = Desk("ann", "ben")
+    desk.message("ann", ["ben"])
+    worker = AttentionWorker(desk.delivery, every_s=0.05)
+    worker.start()
+    wait_until(lambda: desk.states() == [DELIVERED], 20, desk.states)
+    worker.stop(10)
+    desk.message("ann", ["ben"])
+    AttentionWorker(desk.delivery, every_s=3600).stop(10)
+    assert desk.states() == [DELIVERED, DELIVERED]

@@ -33,9 +33,9 @@ from .reading import REMOVAL, read_event
 logger = logging.getLogger(__name__)
 
 EVERY_S = 1.0
-TASKS = 200
+TASKS = 100
 """Looked at in one turn."""
-IN_A_ROW = 100
+IN_A_ROW = 20
 """Events of one task in one turn."""
 
 
@@ -57,20 +57,17 @@ class AttentionDelivery:
         if not held:
             return False
         first = due_events(held, timezone.now(), TASKS)
-        more = len(first) == TASKS
-        for event in first:
-            more |= self._deliver_task(event)
-        return more
+        settled = [self._deliver_task(event) for event in first]
+        return max(settled, default=0) == IN_A_ROW or (len(first) == TASKS and any(settled))
 
-    def _deliver_task(self, event: TaskAttentionOutbox) -> bool:
-        for _ in range(IN_A_ROW):
-            if not self.deliver(event):
-                return False
+    def _deliver_task(self, event: TaskAttentionOutbox) -> int:
+        """How many events of the task were settled, at most `IN_A_ROW`."""
+        following: TaskAttentionOutbox | None = event
+        for settled in range(IN_A_ROW):
+            if following is None or not self.deliver(following):
+                return settled
             following = next_event(event.scope_id, timezone.now())
-            if following is None:
-                return False
-            event = following
-        return True
+        return IN_A_ROW
 
     def deliver(self, event: TaskAttentionOutbox) -> bool:
         """One event; answers whether the next one of its task may follow."""
