@@ -46,7 +46,8 @@ class TaskAttentionOutbox(models.Model):
       of its facts, and `activity_seq` of the activity that goes with it and does not count;
     - activity: `activity_seq`, `type`, `author` (who acted);
     - removal: `seq`, `author`, `principal`, `mentions` as they counted, the scope's `rewind_generation` after it, and
-      after an edit `mentions_after`; or several such under `changes`. Recipients are those of the message.
+      after an edit `mentions_after`; or several such under `changes`, each with the `recipients` of its own message.
+      The row's recipients are those of all its messages.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -202,16 +202,30 @@ def test_more_may_replace_less() -> None:
         {"marker_generation": 4},
         {"last_read_seq": 3},
         {"last_activity_read_seq": 2},
-        {"message_unread": 2},
-        {"mention_unread": 0},
-        {"activity_unread": 1},
-        {"activity_unread": 1, "rewind_generation": 3},
     ],
     ids=lambda back: "+".join(back),
 )
 def test_nothing_protected_moves_back(back: dict[str, int]) -> None:
     with pytest.raises(ShadowRefused):
         guarded(row(**back), PROTECTED)
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        {"message_unread": 2},
+        {"mention_unread": 0},
+        {"activity_unread": 1},
+        {"activity_unread": 1, "rewind_generation": 3},
+    ],
+    ids=lambda less: "+".join(less),
+)
+def test_an_exact_count_never_falls_for_no_reason(less: dict[str, int]) -> None:
+    exact = replace(PROTECTED, count_state=CountState.READY)
+    with pytest.raises(ShadowRefused):
+        guarded(row(**less), exact)
+    kept = guarded(row(**less), PROTECTED)  # a hint: a part of it may have been cleared before
+    assert (kept.message_unread, kept.mention_unread, kept.activity_unread) == (3, 1, 2)
 
 
 def test_a_removal_with_a_greater_rewind_generation_may_lower_the_count() -> None:

@@ -47,14 +47,22 @@ def _activity(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _removal(payload: Mapping[str, Any]) -> dict[str, Any]:
-    changes = tuple(_change(each) for each in payload.get("changes") or [payload])
-    return {"changes": changes, "rewind_generation": int(payload["rewind_generation"])}
+    removed = payload.get("changes") or [payload]
+    return {
+        "changes": tuple(_change(each) for each in removed),
+        "changed_for": tuple(_people(each.get("recipients")) for each in removed),
+        "rewind_generation": int(payload["rewind_generation"]),
+    }
 
 
 def _change(removed: Mapping[str, Any]) -> MessageChange:
     edited = removed.get("mentions_after") is not None
     after = _counted(removed, "mentions_after") if edited else None
     return MessageChange(int(removed["seq"]), _counted(removed, "mentions"), after)
+
+
+def _people(members: Any) -> frozenset[int] | None:
+    return None if members is None else frozenset(_id(member) for member in members)
 
 
 def _counted(payload: Mapping[str, Any], mentions: str) -> Counted:

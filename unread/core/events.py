@@ -200,5 +200,7 @@ class TaskAttention(Event):
     activity_counts: bool = False
     """False for the activity that goes with a message: it never counts a second time."""
     changes: tuple[MessageChange, ...] = ()
+    changed_for: tuple[frozenset[int] | None, ...] = ()
+    """For each change whom its message was frozen for; None: for all recipients of this event."""
     rewind_generation: int = 0
     """Of the facts, or after the changes."""

@@ -124,7 +124,8 @@ def guarded(candidate: SnapshotRow, shadow: SnapshotRow | None) -> SnapshotRow:
     """The candidate as it may replace a shadow. Raises `ShadowRefused` where it would take something back.
 
     Protected are frontiers, generations, cursors and counts. A count falls only where everything protected is cleared,
-    or by removals, with a greater rewind generation; where controls cleared a part, the protected count stays.
+    or by removals, with a greater rewind generation. Where controls cleared a part, the protected count stays, as a
+    hint, and goes on staying until everything is cleared; that an exact one would fall for no reason is refused.
     """
     if shadow is None:
         return candidate
@@ -133,6 +134,7 @@ def guarded(candidate: SnapshotRow, shadow: SnapshotRow | None) -> SnapshotRow:
             raise ShadowRefused(f"{name} would fall from {getattr(shadow, name)} to {getattr(candidate, name)}")
     moved = candidate.read_generation > shadow.read_generation
     moved |= candidate.membership_generation > shadow.membership_generation
+    moved |= shadow.count_state is not CountState.READY
     row = _guard_messages(candidate, shadow, moved)
     return _guard_activities(row, shadow, moved)
 

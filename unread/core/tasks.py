@@ -18,7 +18,7 @@ from .events import MessagesChanged, MessageStored, NonMessageActivityStored, Ta
 from .log import Fact
 from .scopes import TASK
 from .states import CountState
-from .task_log import TaskState
+from .task_log import TaskLog, TaskState
 from .workspace import Workspace
 
 
@@ -58,7 +58,9 @@ def announced(
     columns = workspace.columns
     rows = _present(workspace, scope, [workspace.members.number(member) for member in event.recipients or ()])
     if isinstance(event, MessagesChanged):
-        if any(int(columns.rewind[row]) < event.rewind_generation for row in rows):
+        last = max((change.seq for change in event.changes), default=0)
+        behind = (row for row in rows if int(columns.rewind[row]) < event.rewind_generation)
+        if any(MESSAGES.point(columns, row) < last for row in behind):
             task.announce(change=event.rewind_generation)
     else:
         aspect = MESSAGES if isinstance(event, MessageStored) else ACTIVITIES
@@ -100,9 +102,13 @@ def account_task(workspace: Workspace, event: TaskAttention) -> Rows:
     if event.changes:
         touched |= _change(workspace, task, event, rows)
         task.changes = max(task.changes, event.rewind_generation)
-    rows_changed(workspace, scope, _array(sorted(touched)))
+    present = _array(rows)
+    columns = workspace.columns
+    waking = present[columns.state[present] == CountState.HYDRATING]
+    columns.state[waking] = CountState.SNAPSHOT_SERVING
+    rows_changed(workspace, scope, _array(sorted(touched.union(waking.tolist()))))
     _note_behind(workspace, scope, task)
-    return _array(rows)
+    return present
 
 
 def lose_task_event(workspace: Workspace, scope: int) -> None:
@@ -120,6 +126,18 @@ def lose_task_event(workspace: Workspace, scope: int) -> None:
     _note_behind(workspace, scope, task)
 
 
+def log_reaches(workspace: Workspace, scope: int, row: int, points: tuple[int, int]) -> bool:
+    """Whether everything that was accounted for the entry past these points is in the task's log. Not so where an event
+    was accounted for a membership that nobody had told of, and then left memory."""
+    task = workspace.tasks.get(scope)
+    for aspect, point in zip((MESSAGES, ACTIVITIES), points, strict=True):
+        log = None if task is None else _log(task, aspect)
+        known = log is not None and 0 <= log.start <= point
+        if not known and int(aspect.frontier(workspace.columns)[row]) > point:
+            return False
+    return True
+
+
 def hide_task(workspace: Workspace, scope: int) -> None:
     """An event of it failed half-way: its counts are hidden until they are exact again."""
     columns, rows = workspace.columns, workspace.rows(scope)
@@ -134,7 +152,7 @@ def task_recount(workspace: Workspace, scope: int, aspect: Aspect, row: int) -> 
     if task is None or not workspace.is_complete(row):
         return False
     columns = workspace.columns
-    log = task.messages if aspect is MESSAGES else task.activities
+    log = _log(task, aspect)
     point = aspect.point(columns, row)
     joined = bool(columns.flags[row] & SAW_JOIN)
     if point < log.floor or not (joined or 0 <= log.start <= point):
@@ -146,6 +164,10 @@ def task_recount(workspace: Workspace, scope: int, aspect: Aspect, row: int) -> 
         columns.mentions[row] = mentions
         columns.rewind[row] = max(int(columns.rewind[row]), task.changes)
     return True
+
+
+def _log(task: TaskState, aspect: Aspect) -> TaskLog:
+    return task.messages if aspect is MESSAGES else task.activities
 
 
 def _present(workspace: Workspace, scope: int, members: Sequence[int]) -> list[int]:
@@ -169,8 +191,6 @@ def _account(workspace: Workspace, aspect: Aspect, seq: int, fact: Fact, rows: l
         counts[row] += 1
         if aspect is MESSAGES and member in fact.mentions:
             columns.mentions[row] += 1
-        if int(columns.state[row]) == CountState.HYDRATING:
-            columns.state[row] = CountState.SNAPSHOT_SERVING
     return touched
 
 
@@ -185,8 +205,12 @@ def _seen_changes(workspace: Workspace, generation: int, rows: list[int]) -> set
 
 def _change(workspace: Workspace, task: TaskState, event: TaskAttention, rows: list[int]) -> set[int]:
     columns, touched = workspace.columns, set()
-    changes = [(each.seq, workspace.fact(each.before), workspace.fact(each.after)) for each in event.changes]
-    for seq, _, after in changes:
+    everybody = (None,) * len(event.changes)
+    changes = [
+        (each.seq, workspace.fact(each.before), workspace.fact(each.after), _numbers(workspace, people))
+        for each, people in zip(event.changes, event.changed_for or everybody, strict=True)
+    ]
+    for seq, _, after, _ in changes:
         task.messages.change(seq, after)
     for row in rows:
         if int(columns.rewind[row]) >= event.rewind_generation:
@@ -194,10 +218,14 @@ def _change(workspace: Workspace, task: TaskState, event: TaskAttention, rows: l
         columns.rewind[row] = event.rewind_generation
         touched.add(row)
         member, point, frontier = int(columns.member[row]), MESSAGES.point(columns, row), columns.message_frontier[row]
-        for seq, before, after in changes:
-            if point < seq <= int(frontier):
+        for seq, before, after, people in changes:
+            if point < seq <= int(frontier) and (people is None or member in people):
                 _replace(workspace, row, member, before, after)
     return touched
+
+
+def _numbers(workspace: Workspace, people: frozenset[int] | None) -> frozenset[int] | None:
+    return None if people is None else frozenset(workspace.members.number(member) for member in people)
 
 
 def _replace(workspace: Workspace, row: int, member: int, before: Fact, after: Fact) -> None:
