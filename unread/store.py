@@ -23,12 +23,11 @@ from conversations.models.scope import ScopeStatus, ScopeType
 from conversations.ownership import current_owner
 from conversations.ownership.leases import workspace_resource
 
-from .core.events import Level
 from .core.ports import HydrateRow, SnapshotRow
 from .core.shadow import guarded, served
-from .core.states import CountState
 from .ids import id_of, key
 from .models import MemberScopeUnreadRuntimeSnapshot
+from .row_columns import FACTS, READ_COLUMNS, facts, regular_row
 from .shadows import as_json, lease_is_at, locked_shadows, write_shadows
 
 FORMAT_VERSION = 1
@@ -36,55 +35,6 @@ FORMAT_VERSION = 1
 
 _TABLE = MemberScopeUnreadRuntimeSnapshot._meta.db_table
 _KEY = ("workspace_id", "member_id", "scope_id")
-_FACTS = (
-    "message_unread_count",
-    "mention_unread_count",
-    "activity_unread_count",
-    "manual_unread",
-    "manual_unread_seq",
-    "effective_from_seq",
-    "last_message_read_seq",
-    "last_activity_read_seq",
-    "latest_message_accounted_seq",
-    "latest_activity_accounted_seq",
-    "scope_message_generation",
-    "scope_activity_generation",
-    "notification_state",
-    "membership_visibility",
-    "count_state",
-    "scope_roster_generation",
-    "rewind_generation",
-    "membership_generation",
-    "read_generation",
-    "notification_generation",
-    "manual_unread_generation",
-)
-READ_COLUMNS = (
-    "member_id",
-    "scope_id",
-    "message_unread_count",
-    "mention_unread_count",
-    "activity_unread_count",
-    "manual_unread",
-    "manual_unread_seq",
-    "effective_from_seq",
-    "last_message_read_seq",
-    "last_activity_read_seq",
-    "latest_message_accounted_seq",
-    "latest_activity_accounted_seq",
-    "notification_state",
-    "membership_visibility",
-    "count_state",
-    "scope_roster_generation",
-    "rewind_generation",
-    "membership_generation",
-    "read_generation",
-    "notification_generation",
-    "manual_unread_generation",
-    "row_version",
-    "task_snapshot_format_version",
-    "task_snapshot_json",
-)
 SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in READ_COLUMNS)
 """What `read_snapshot` takes, in its order, of the table under the alias `r`."""
 SNAPSHOT_WIDTH = len(READ_COLUMNS)
@@ -176,58 +126,6 @@ def read_snapshot(values: Sequence[Any], scope_type: str) -> SnapshotRow:
     return served(regular, version, as_json(shadow)) if scope_type == ScopeType.TASK else regular
 
 
-def regular_row(columns: Sequence[Any]) -> SnapshotRow:
-    """The columns that flushes write, without the shadow beside them."""
-    (
-        member,
-        scope,
-        messages,
-        mentions,
-        activities,
-        manual,
-        marker_seq,
-        effective_from_seq,
-        last_read_seq,
-        last_activity_read_seq,
-        message_frontier,
-        activity_frontier,
-        level,
-        visibility,
-        count_state,
-        roster_generation,
-        rewind_generation,
-        membership_generation,
-        read_generation,
-        policy_generation,
-        marker_generation,
-        row_version,
-    ) = columns
-    return SnapshotRow(
-        member=id_of(member),
-        scope=id_of(scope),
-        message_unread=messages,
-        mention_unread=mentions,
-        activity_unread=activities,
-        marker_seq=marker_seq if manual else 0,
-        effective_from_seq=effective_from_seq,
-        last_read_seq=last_read_seq,
-        last_activity_read_seq=last_activity_read_seq,
-        message_frontier=message_frontier,
-        activity_frontier=activity_frontier,
-        level=Level(level),
-        active=bool(visibility & 1),
-        visible=bool(visibility & 2),
-        count_state=CountState(count_state),
-        roster_generation=roster_generation,
-        rewind_generation=rewind_generation,
-        membership_generation=membership_generation,
-        read_generation=read_generation,
-        policy_generation=policy_generation,
-        marker_generation=marker_generation,
-        row_version=row_version,
-    )
-
-
 def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
     parent, status, roster_generation, parent_status, parent_roster_generation, scope_type = values[SNAPSHOT_WIDTH:]
     return HydrateRow(
@@ -248,39 +146,7 @@ def _lease_stands(workspace: int, epoch: int) -> bool:
 
 
 _FIXED = ("format_version", "owner_epoch", "updated_at")
-_COLUMNS = (*_KEY, *_FACTS, "row_version", *_FIXED)
-
-
-def _facts(row: SnapshotRow) -> tuple[int, ...]:
-    """The values of `_FACTS`."""
-    return (
-        row.message_unread,
-        row.mention_unread,
-        row.activity_unread,
-        int(row.marker_seq > 0),
-        row.marker_seq,
-        row.effective_from_seq,
-        row.last_read_seq,
-        row.last_activity_read_seq,
-        row.message_frontier,
-        row.activity_frontier,
-        row.message_frontier,
-        row.activity_frontier,
-        int(row.level),
-        row.active | row.visible << 1,
-        int(row.count_state),
-        row.roster_generation,
-        row.rewind_generation,
-        row.membership_generation,
-        row.read_generation,
-        row.policy_generation,
-        row.marker_generation,
-    )
-
-
-def facts_of(row: SnapshotRow) -> dict[str, int]:
-    """The row's columns by name, but for its key and versions."""
-    return dict(zip(_FACTS, _facts(row), strict=True))
+_COLUMNS = (*_KEY, *FACTS, "row_version", *_FIXED)
 
 
 def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[str, list[Any]]:
@@ -294,24 +160,24 @@ def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[st
     others = ", ".join(["%s"] * (len(_COLUMNS) - 1))
     parameters: list[Any] = [epoch, owner, resource]
     for row in ordered:
-        parameters += (key(row.member), key(row.scope), *_facts(row), row.row_version, *fixed, owner)
+        parameters += (key(row.member), key(row.scope), *facts(row), row.row_version, *fixed, owner)
     del parameters[-1]
     first, more = f"({_MYSQL_LEASE}, {others})", f", (%s, {others})" * (len(ordered) - 1)
     return f"{_INSERT} VALUES {first}{more} {_MYSQL_GUARD}", parameters
 
 
 def _as_json(rows: Sequence[SnapshotRow]) -> str:
-    return json.dumps([(key(row.member), key(row.scope), *_facts(row), row.row_version) for row in rows])
+    return json.dumps([(key(row.member), key(row.scope), *facts(row), row.row_version) for row in rows])
 
 
 _INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"
 
 # SQLite bounds the parameters and the length of a statement; one JSON parameter has neither bound.
 _SQLITE = f"""{_INSERT}
-    SELECT %s, {", ".join(f"json_extract(value, '$[{n}]')" for n in range(2 + len(_FACTS) + 1))}, %s, %s, %s
+    SELECT %s, {", ".join(f"json_extract(value, '$[{n}]')" for n in range(2 + len(FACTS) + 1))}, %s, %s, %s
     FROM json_each(%s) WHERE (SELECT epoch FROM {ResourceLock._meta.db_table} WHERE resource = %s) = %s
     ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in (*_FACTS, "row_version", *_FIXED))}
+    {", ".join(f"{name} = excluded.{name}" for name in (*FACTS, "row_version", *_FIXED))}
     WHERE (excluded.owner_epoch, excluded.row_version) > ({_TABLE}.owner_epoch, {_TABLE}.row_version)
 """  # noqa: S608
 
@@ -328,7 +194,7 @@ _NEWER = (
 )
 _MYSQL_GUARD = "ON DUPLICATE KEY UPDATE " + ", ".join(
     [
-        *(f"{name} = IF({_NEWER}, VALUES({name}), {name})" for name in (*_FACTS, "format_version", "updated_at")),
+        *(f"{name} = IF({_NEWER}, VALUES({name}), {name})" for name in (*FACTS, "format_version", "updated_at")),
         f"row_version = IF({_NEWER}, VALUES(row_version), row_version)",
         "owner_epoch = GREATEST(owner_epoch, VALUES(owner_epoch))",
     ]

@@ -23,8 +23,9 @@ from ..core.ports import SnapshotRow
 from ..core.shadow import ShadowError, overlaid, read_shadow
 from ..core.states import CountState
 from ..models import MemberScopeUnreadRuntimeSnapshot as Stored
+from ..row_columns import READ_COLUMNS, facts_of, regular_row
 from ..shadows import as_json
-from ..store import FORMAT_VERSION, READ_COLUMNS, facts_of, regular_row
+from ..store import FORMAT_VERSION
 
 PAGE = 500
 NAMED = 20
