@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Max
 
@@ -17,25 +16,11 @@ from conversations.ids import new_id
 from conversations.models import Membership, Scope, TaskAttentionOutbox
 from conversations.models.attention import OutboxStatus
 from conversations.models.scope import ScopeType, Visibility
-from conversations.ownership import Owner, current_owner
-from tests.unread.house import House, badge_of
+from tests.unread.house import House, OwnerOf, badge_of
 from tests.world import World
 from unread.attention.worker import AttentionDelivery
 from unread.core.testing import CountingMetrics
 from unread.models import MemberScopeUnreadRuntimeSnapshot as Stored
-
-
-class OwnerOf(Owner):
-    """The process's owner, as far as these worlds are concerned."""
-
-    def __init__(self, *worlds: World) -> None:
-        self.ids = {world.id for world in worlds}
-
-    def held(self) -> dict[UUID, int]:
-        return {which: epoch for which, epoch in current_owner().held().items() if which in self.ids}
-
-    def epoch(self, workspace_id: UUID) -> int | None:
-        return current_owner().epoch(workspace_id) if workspace_id in self.ids else None
 
 
 class Desk:
