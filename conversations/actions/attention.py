@@ -8,7 +8,7 @@ event. What is frozen here is accounted, protected and woken by the outbox's wor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +31,11 @@ MAX_WATCHERS = 1000
 class Audience:
     people: tuple[Member, ...]
     agents: tuple[Member, ...]
+
+    @property
+    def ids(self) -> tuple[UUID, ...]:
+        """Of the people, whose counts wait for the outbox's worker."""
+        return tuple(member.id for member in self.people)
 
 
 def audience(task: Scope, besides: Collection[UUID], mentioned: Iterable[UUID] = ()) -> Audience:
@@ -100,6 +105,7 @@ def attend_activity(
         frozen = {"activity_seq": stored.seq, "type": activity_type, "author": str(actor.id)}
         _freeze(task, stored.activity_id, "activity", frozen, given)
         enter_inboxes(task, [(member.id, activity_type) for member in given.people])
+        stored = replace(stored, recipients=given.ids)
     return [*facts, stored]
 
 

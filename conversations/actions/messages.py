@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -157,9 +157,11 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
             fingerprint=request.fingerprint,
         ),
     )
-    facts.append(stored_fact(scope, message, mentions))
-    if given is not None:
-        facts += attend_message(scope, message, given, mentions)
+    stored = stored_fact(scope, message, mentions)
+    if given is not None and (attended := attend_message(scope, message, given, mentions)):
+        facts += [replace(stored, recipients=given.ids), *attended]
+    else:
+        facts.append(stored)
     if not on_behalf:
         facts += _author_has_read(scope, access, message)
     facts += summary_facts(scope)
