@@ -153,6 +153,8 @@ class MessagesChanged(ScopeFact):
     changes: tuple[MessageChange, ...]
     rewind_generation: int
     roster_generation: int
+    recipients: tuple[UUID, ...] | None = None
+    """In a task those frozen with the messages, whose outbox tells of this; None everywhere else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ def build_application() -> Application:
     from realtime.revocation import access_sweep
     from realtime.routing import WORKSPACE_SOCKET
     from unread.app import UnreadWorker, hydrate, unread_app
+    from unread.attention.worker import AttentionDelivery, AttentionWorker
     from unread.reader import MemoryReader
 
     from .application import Application
@@ -82,6 +83,7 @@ def build_application() -> Application:
     for worker in (
         keeper,
         UnreadWorker(unread, owner),
+        AttentionWorker(AttentionDelivery(unread.runtime, owner, unread.metrics)),
         HubWorker(hub, owner, lambda: serving.loop),
         publisher,
         access_sweep(hub),

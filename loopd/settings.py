@@ -143,6 +143,7 @@ SPECTACULAR_SETTINGS = {
         "ConversationStatus": "conversations.models.scope.ScopeStatus",
         "MessageStatus": "conversations.models.message.MessageStatus",
         "ConversationType": "conversations.models.scope.ScopeType",
+        "TaskStatus": "conversations.models.task.TaskStatus",
     },
 }
 

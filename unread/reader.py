@@ -25,6 +25,7 @@ class MemoryReader:
         return bool(self._runtime.has_unread(workspace_id.int, member_id.int))
 
     def scope_unread(self, workspace_id: UUID, member_id: UUID, scope_id: UUID) -> dict[str, Any]:
+        self._wake(workspace_id, member_id)
         view = self._runtime.member_unread(workspace_id.int, member_id.int, [scope_id.int])
         if view.state in _QUIET:
             return shown_json(_nothing(_QUIET[view.state]))

@@ -2,7 +2,7 @@
 
 Writing is one guarded statement per batch. A row replaces another only if its `(owner_epoch, row_version)` is greater,
 so a batch that was delayed, repeated or sent by a former owner never undoes newer rows; and the same statement writes
-nothing at all once the workspace's lease has moved on. The task shadow columns are never among those written here.
+nothing at all once the workspace's lease has moved on. A flush never writes the task shadow columns; `protect` does.
 
 Reading is by key only: pages of one member's rows, or the rows of known scopes. Nothing here counts.
 """
@@ -13,75 +13,30 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from conversations.connections import database_unit
 from conversations.models import ResourceLock
-from conversations.models.scope import ScopeStatus
+from conversations.models.scope import ScopeStatus, ScopeType
 from conversations.ownership import current_owner
 from conversations.ownership.leases import workspace_resource
 
-from .core.events import Level
 from .core.ports import HydrateRow, SnapshotRow
-from .core.states import CountState
+from .core.shadow import guarded, served
+from .ids import id_of, key
 from .models import MemberScopeUnreadRuntimeSnapshot
+from .row_columns import FACTS, READ_COLUMNS, facts, regular_row
+from .shadows import as_json, lease_is_at, locked_shadows, write_shadows
 
 FORMAT_VERSION = 1
 """Of the columns below; rows of another version are not read, and are replaced when their entry changes."""
 
 _TABLE = MemberScopeUnreadRuntimeSnapshot._meta.db_table
 _KEY = ("workspace_id", "member_id", "scope_id")
-_FACTS = (
-    "message_unread_count",
-    "mention_unread_count",
-    "activity_unread_count",
-    "manual_unread",
-    "manual_unread_seq",
-    "effective_from_seq",
-    "last_message_read_seq",
-    "last_activity_read_seq",
-    "latest_message_accounted_seq",
-    "latest_activity_accounted_seq",
-    "scope_message_generation",
-    "scope_activity_generation",
-    "notification_state",
-    "membership_visibility",
-    "count_state",
-    "scope_roster_generation",
-    "rewind_generation",
-    "membership_generation",
-    "read_generation",
-    "notification_generation",
-    "manual_unread_generation",
-)
-_READ = (
-    "member_id",
-    "scope_id",
-    "message_unread_count",
-    "mention_unread_count",
-    "activity_unread_count",
-    "manual_unread",
-    "manual_unread_seq",
-    "effective_from_seq",
-    "last_message_read_seq",
-    "last_activity_read_seq",
-    "latest_message_accounted_seq",
-    "latest_activity_accounted_seq",
-    "notification_state",
-    "membership_visibility",
-    "count_state",
-    "scope_roster_generation",
-    "rewind_generation",
-    "membership_generation",
-    "read_generation",
-    "notification_generation",
-    "manual_unread_generation",
-    "row_version",
-)
-SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in _READ)
+SNAPSHOT_COLUMNS = ", ".join(f"r.{name}" for name in READ_COLUMNS)
 """What `read_snapshot` takes, in its order, of the table under the alias `r`."""
-SNAPSHOT_WIDTH = len(_READ)
+SNAPSHOT_WIDTH = len(READ_COLUMNS)
 SNAPSHOT_JOIN = (
     f"LEFT JOIN {_TABLE} r ON r.workspace_id = %s AND r.member_id = m.member_id AND r.scope_id = m.scope_id "
     f"AND r.format_version = {FORMAT_VERSION}"
@@ -89,7 +44,7 @@ SNAPSHOT_JOIN = (
 """Joins the rows of the same members to memberships under the alias `m`; its one parameter is the workspace."""
 
 _HYDRATE = f"""
-    SELECT {SNAPSHOT_COLUMNS}, s.parent_scope_id, s.status, s.roster_generation, p.status, p.roster_generation
+    SELECT {SNAPSHOT_COLUMNS}, s.parent_scope_id, s.status, s.roster_generation, p.status, p.roster_generation, s.type
     FROM {_TABLE} r JOIN scopes s ON s.id = r.scope_id LEFT JOIN scopes p ON p.id = s.parent_scope_id
     WHERE r.workspace_id = %s AND r.member_id = %s AND r.format_version = {FORMAT_VERSION}
 """  # noqa: S608 - built of the column names above
@@ -138,82 +93,48 @@ class SnapshotTable:
             else:
                 written = cursor.rowcount != 0 or _lease_stands(workspace, epoch)
         if not written:
-            owned = UUID(int=workspace)
-            current_owner().drop(owned, epoch)
-            raise LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
+            raise _moved(workspace, epoch)
+
+    def protect(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
+        """Write the rows of one task with their shadows, all or none, under the lease.
+
+        `LeaseMoved` where it has moved on, `ShadowError` where a shadow would be undone or is not understood.
+        """
+        if not rows:
+            return
+        ordered = sorted(rows, key=lambda row: (row.member, row.scope))
+        with database_unit(), transaction.atomic(), connection.cursor() as cursor:
+            if not lease_is_at(cursor, workspace_resource(UUID(int=workspace)), epoch):
+                raise _moved(workspace, epoch)
+            shadows = locked_shadows(cursor, _TABLE, workspace, ordered)
+            kept = [guarded(row, shadows.get(row.member)) for row in ordered]
+            cursor.execute(*_upsert(workspace, epoch, kept))
+            write_shadows(cursor, _TABLE, workspace, kept)
 
 
-def key(value: int) -> str:
-    """An id as every engine compares it: 32 hexadecimal digits."""
-    return f"{value:032x}"
+def _moved(workspace: int, epoch: int) -> LeaseMoved:
+    owned = UUID(int=workspace)
+    current_owner().drop(owned, epoch)
+    return LeaseMoved(f"the lease of workspace {owned} is not at epoch {epoch} any more")
 
 
-def id_of(value: Any) -> int:
-    """An id column's value as the runtime's integer; 0 for NULL."""
-    return int(str(value).replace("-", ""), 16) if value is not None else 0
-
-
-def read_snapshot(values: Sequence[Any]) -> SnapshotRow:
-    """A row out of the values of `SNAPSHOT_COLUMNS`."""
-    (
-        member,
-        scope,
-        messages,
-        mentions,
-        activities,
-        manual,
-        marker_seq,
-        effective_from_seq,
-        last_read_seq,
-        last_activity_read_seq,
-        message_frontier,
-        activity_frontier,
-        level,
-        visibility,
-        count_state,
-        roster_generation,
-        rewind_generation,
-        membership_generation,
-        read_generation,
-        policy_generation,
-        marker_generation,
-        row_version,
-    ) = values
-    return SnapshotRow(
-        member=id_of(member),
-        scope=id_of(scope),
-        message_unread=messages,
-        mention_unread=mentions,
-        activity_unread=activities,
-        marker_seq=marker_seq if manual else 0,
-        effective_from_seq=effective_from_seq,
-        last_read_seq=last_read_seq,
-        last_activity_read_seq=last_activity_read_seq,
-        message_frontier=message_frontier,
-        activity_frontier=activity_frontier,
-        level=Level(level),
-        active=bool(visibility & 1),
-        visible=bool(visibility & 2),
-        count_state=CountState(count_state),
-        roster_generation=roster_generation,
-        rewind_generation=rewind_generation,
-        membership_generation=membership_generation,
-        read_generation=read_generation,
-        policy_generation=policy_generation,
-        marker_generation=marker_generation,
-        row_version=row_version,
-    )
+def read_snapshot(values: Sequence[Any], scope_type: str) -> SnapshotRow:
+    """A row out of the values of `SNAPSHOT_COLUMNS`; of a task what its shadow lets a reader take."""
+    *columns, version, shadow = values
+    regular = regular_row(columns)
+    return served(regular, version, as_json(shadow)) if scope_type == ScopeType.TASK else regular
 
 
 def _hydrate_row(values: Sequence[Any]) -> HydrateRow:
-    parent, status, roster_generation, parent_status, parent_roster_generation = values[SNAPSHOT_WIDTH:]
+    parent, status, roster_generation, parent_status, parent_roster_generation, scope_type = values[SNAPSHOT_WIDTH:]
     return HydrateRow(
-        snapshot=read_snapshot(values[:SNAPSHOT_WIDTH]),
+        snapshot=read_snapshot(values[:SNAPSHOT_WIDTH], scope_type),
         parent=id_of(parent),
         active=status == ScopeStatus.ACTIVE,
         roster_generation=roster_generation,
         parent_active=parent is None or parent_status == ScopeStatus.ACTIVE,
         parent_roster_generation=parent_roster_generation or 0,
+        task=scope_type == ScopeType.TASK,
     )
 
 
@@ -224,34 +145,7 @@ def _lease_stands(workspace: int, epoch: int) -> bool:
 
 
 _FIXED = ("format_version", "owner_epoch", "updated_at")
-_COLUMNS = (*_KEY, *_FACTS, "row_version", *_FIXED)
-
-
-def _facts(row: SnapshotRow) -> tuple[int, ...]:
-    """The values of `_FACTS`."""
-    return (
-        row.message_unread,
-        row.mention_unread,
-        row.activity_unread,
-        int(row.marker_seq > 0),
-        row.marker_seq,
-        row.effective_from_seq,
-        row.last_read_seq,
-        row.last_activity_read_seq,
-        row.message_frontier,
-        row.activity_frontier,
-        row.message_frontier,
-        row.activity_frontier,
-        int(row.level),
-        row.active | row.visible << 1,
-        int(row.count_state),
-        row.roster_generation,
-        row.rewind_generation,
-        row.membership_generation,
-        row.read_generation,
-        row.policy_generation,
-        row.marker_generation,
-    )
+_COLUMNS = (*_KEY, *FACTS, "row_version", *_FIXED)
 
 
 def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[str, list[Any]]:
@@ -262,13 +156,13 @@ def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[st
     if connection.vendor == "sqlite":
         values: list[Any] = [owner, FORMAT_VERSION, epoch, now.isoformat(" ")]
         for row in ordered:
-            values += (key(row.member), key(row.scope), *_facts(row), row.row_version)
+            values += (key(row.member), key(row.scope), *facts(row), row.row_version)
         return _SQLITE % ", ".join([_SQLITE_ROW] * len(ordered)), [*values, resource, epoch]
     fixed = (FORMAT_VERSION, epoch, now)
     others = ", ".join(["%s"] * (len(_COLUMNS) - 1))
     parameters: list[Any] = [epoch, owner, resource]
     for row in ordered:
-        parameters += (key(row.member), key(row.scope), *_facts(row), row.row_version, *fixed, owner)
+        parameters += (key(row.member), key(row.scope), *facts(row), row.row_version, *fixed, owner)
     del parameters[-1]
     first, more = f"({_MYSQL_LEASE}, {others})", f", (%s, {others})" * (len(ordered) - 1)
     return f"{_INSERT} VALUES {first}{more} {_MYSQL_GUARD}", parameters
@@ -277,12 +171,12 @@ def _upsert(workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> tuple[st
 _INSERT = f"INSERT INTO {_TABLE} ({', '.join(_COLUMNS)})"
 
 # SQLite takes at most 32 766 parameters: 1 300 rows, which the largest batch stays below.
-_SQLITE_ROW = f"({', '.join(['%s'] * (2 + len(_FACTS) + 1))})"
+_SQLITE_ROW = f"({', '.join(['%s'] * (2 + len(FACTS) + 1))})"
 _SQLITE = f"""{_INSERT}
-    SELECT %%s, {", ".join(f"column{n}" for n in range(1, 2 + len(_FACTS) + 2))}, %%s, %%s, %%s
+    SELECT %%s, {", ".join(f"column{n}" for n in range(1, 2 + len(FACTS) + 2))}, %%s, %%s, %%s
     FROM (VALUES %s) WHERE (SELECT epoch FROM {ResourceLock._meta.db_table} WHERE resource = %%s) = %%s
     ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in (*_FACTS, "row_version", *_FIXED))}
+    {", ".join(f"{name} = excluded.{name}" for name in (*FACTS, "row_version", *_FIXED))}
     WHERE (excluded.owner_epoch, excluded.row_version) > ({_TABLE}.owner_epoch, {_TABLE}.row_version)
 """  # noqa: S608
 
@@ -299,7 +193,7 @@ _NEWER = (
 )
 _MYSQL_GUARD = "ON DUPLICATE KEY UPDATE " + ", ".join(
     [
-        *(f"{name} = IF({_NEWER}, VALUES({name}), {name})" for name in (*_FACTS, "format_version", "updated_at")),
+        *(f"{name} = IF({_NEWER}, VALUES({name}), {name})" for name in (*FACTS, "format_version", "updated_at")),
         f"row_version = IF({_NEWER}, VALUES(row_version), row_version)",
         "owner_epoch = GREATEST(owner_epoch, VALUES(owner_epoch))",
     ]

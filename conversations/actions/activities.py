@@ -18,6 +18,7 @@ from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
 from .activity import append_activity
+from .attention import attend_activity
 
 MAX_PAYLOAD_BYTES = 16 * 1024
 MAX_REF_CHARS = 256
@@ -45,10 +46,12 @@ def post_activity(
 def _post(seen: ScopeAccess, kind: str, ref: str, payload: JsonObject) -> Activity:
     scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
     require_posting(member_scope(seen.member, scope))
-    targeted = () if scope.type == ScopeType.TASK else None
-    stored = append_activity(scope, seen.member, kind, ref=ref, payload=payload, recipients=targeted)
-    publish_on_commit([stored])
-    return Activity.objects.get(id=stored.activity_id)
+    if scope.type == ScopeType.TASK:
+        facts = attend_activity(scope, seen.member, kind, ref_type="", ref=ref, payload=payload)
+    else:
+        facts = [append_activity(scope, seen.member, kind, ref=ref, payload=payload)]
+    publish_on_commit(facts)
+    return Activity.objects.get(scope=scope, seq=scope.latest_activity_seq)
 
 
 def _require_payload(payload: Any) -> None:

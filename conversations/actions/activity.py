@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 
@@ -12,6 +10,7 @@ from ..activity_types import is_high_signal
 from ..events import NonMessageActivityStored
 from ..ids import new_id
 from ..models import Activity, Member, Scope
+from ..models.scope import ScopeType
 
 
 def append_activity(
@@ -22,11 +21,11 @@ def append_activity(
     ref_type: str = "",
     ref: str = "",
     payload: dict[str, Any] | None = None,
-    recipients: Iterable[UUID] | None = None,
 ) -> NonMessageActivityStored:
     """Store one activity of a locked scope under its next seq; the caller publishes the returned fact.
 
-    `recipients`: the frozen human recipients in a task scope, None everywhere else. `KeyError` for an unknown type.
+    In a task it counts for nobody here: whom it was frozen for is told by the task's outbox. `KeyError` for an unknown
+    type.
     """
     counts = is_high_signal(activity_type)
     scope.latest_activity_seq += 1
@@ -52,5 +51,5 @@ def append_activity(
         actor_id=actor.id,
         counts=counts,
         roster_generation=scope.roster_generation,
-        recipients=None if recipients is None else tuple(recipients),
+        recipients=() if scope.type == ScopeType.TASK else None,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..events import ActivityReadCursorAdvanced, Fact, ReadCursorAdvanced
 from ..models import Membership, Scope
+from ..models.scope import ScopeType
+from .inbox import settle_inbox
 from .markers import clear_marker, marker_of
 
 
@@ -41,6 +43,8 @@ def advance_cursors(
         cleared = clear_marker(scope, marker)
         if cleared is not None:
             facts.append(cleared)
+    if scope.type == ScopeType.TASK and seq == scope.latest_seq and activity_seq == scope.latest_activity_seq:
+        settle_inbox(scope.id, membership.member_id)
     return facts
 
 

@@ -24,6 +24,7 @@ from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..queries.mentions import mentions_of
 from ..transactions import in_transaction
+from .attention import withdraw, withdrawn
 from .changing import lock_message, require_settled
 from .composing import compose
 from .counted import counted
@@ -85,6 +86,9 @@ def _replace_mentions(
     if scope.type == ScopeType.THREAD:
         # From the next message on: what is already there was accounted without them.
         facts += join_thread(scope, people, scope.latest_seq + 1)
+    in_task = scope.type == ScopeType.TASK
+    if in_task:
+        withdraw(scope, [withdrawn(message, before, after)], [message.id])
     facts.append(
         MessageMentionsChanged(
             workspace_id=scope.workspace_id,
@@ -93,6 +97,7 @@ def _replace_mentions(
             changes=(MessageChange(message.id, message.seq, counted(message, before), counted(message, after)),),
             rewind_generation=scope.rewind_generation,
             roster_generation=scope.roster_generation,
+            recipients=() if in_task else None,
         )
     )
     return facts

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.utils import timezone
-
 from ..events import ManualUnreadCleared
-from ..ids import new_id
-from ..models import InboxRow, MemberState, Scope
-
-MANUAL = "manual"
-"""Kind of an inbox row that stands for nothing but the marker."""
+from ..models import MemberState, Scope
+from .inbox import enter_inbox, leave_inbox
 
 
 def marker_of(scope: Scope, member_id: UUID) -> MemberState:
@@ -24,7 +19,7 @@ def put_marker(scope: Scope, marker: MemberState, seq: int) -> None:
     """Set the marker at `seq` (at least 1); its generation rises. Call only where that changes something."""
     marker.manual_unread, marker.manual_unread_seq = True, seq
     _save(marker)
-    _enter_inbox(scope, marker.member_id)
+    enter_inbox(scope, marker.member_id)
 
 
 def clear_marker(scope: Scope, marker: MemberState) -> ManualUnreadCleared | None:
@@ -43,23 +38,6 @@ def clear_marker(scope: Scope, marker: MemberState) -> ManualUnreadCleared | Non
     )
 
 
-def leave_inbox(scope_id: UUID, member_id: UUID) -> None:
-    """The marker is gone: so is an inbox row that stood for nothing else."""
-    InboxRow.objects.filter(scope_id=scope_id, member_id=member_id, kind=MANUAL, active=True).update(
-        active=False, updated_at=timezone.now()
-    )
-
-
 def _save(marker: MemberState) -> None:
     marker.generation += 1
     marker.save(force_insert=marker._state.adding, force_update=not marker._state.adding)
-
-
-def _enter_inbox(scope: Scope, member_id: UUID) -> None:
-    row = InboxRow.objects.filter(scope_id=scope.id, member_id=member_id).first()
-    if row is None:
-        row = InboxRow(workspace_id=scope.workspace_id, scope_id=scope.id, member_id=member_id, kind=MANUAL)
-    elif not row.active:
-        row.kind, row.reason = MANUAL, ""
-    row.active, row.sort_id, row.updated_at = True, new_id(), timezone.now()
-    row.save()

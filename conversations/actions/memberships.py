@@ -19,8 +19,9 @@ from ..ids import new_id
 from ..locking import hold
 from ..models import Member, Membership, MemberState, NotificationSetting, Scope
 from ..models.membership import MembershipStatus
+from ..models.scope import ScopeType
 from ..models.workspace import MemberStatus
-from .markers import leave_inbox
+from .inbox import leave_inbox, settle_inbox
 
 
 def begin_membership(
@@ -81,7 +82,9 @@ def end_memberships(scopes: Sequence[Scope], member: Member) -> list[MembershipC
         if row := rows.get(scope.id):
             row.status, row.membership_generation = MembershipStatus.LEFT, row.membership_generation + 1
             policies = _policies(scope, [member.id], clear_markers=False)
-            if policies[member.id].marker_seq:
+            if scope.type == ScopeType.TASK:
+                settle_inbox(scope.id, member.id)
+            elif policies[member.id].marker_seq:
                 leave_inbox(scope.id, member.id)
             facts += _changed(scope, [row], policies, begins=False)
     return facts

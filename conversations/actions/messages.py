@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from ..publish import publish_on_commit
 from ..queries.mentions import mentions_of
 from ..transactions import in_transaction
 from .append import NO_TARGET, Actor, Utterance, append_message
+from .attention import attend_message, audience, begin_audience
 from .composing import compose, settled_status
 from .counted import stored_fact
 from .cursors import advance_cursors
@@ -121,8 +122,8 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
     stored_key = None if request.key is None else output_key(scope.id, request.actor, request.key)
     earlier = earlier_send(scope, seen.member.id, request.client_message_id, stored_key, request.fingerprint)
     if earlier is not None:
-        mentions = mentions_of([earlier.id]).get(earlier.id, ())
-        publish_on_commit([stored_fact(scope, earlier, mentions, replayed=True)])
+        told = mentions_of([earlier.id]).get(earlier.id, ())
+        publish_on_commit([stored_fact(scope, earlier, told, replayed=True)])
         return Sent(earlier, created=False)
     access = member_scope(seen.member, scope)
     require_posting(access)
@@ -134,6 +135,11 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
     facts: list[Fact] = []
     if scope.type == ScopeType.THREAD:
         facts += join_thread(scope, [author, *people], scope.latest_seq + 1)
+    mentions = tuple(sorted(member.id for member in people))
+    given = None
+    if scope.type == ScopeType.TASK:
+        given = audience(scope, {author.id, request.principal_id or author.id}, [member.id for member in people])
+        facts += begin_audience(scope, given)
     message = append_message(
         scope,
         Utterance(
@@ -141,7 +147,7 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
             actor=request.actor,
             content=request.model,
             principal_id=request.principal_id,
-            mentions=tuple(sorted(member.id for member in people)),
+            mentions=mentions,
             target=request.target,
             reply_to_id=request.reply_to_id,
             message_type=request.message_type,
@@ -151,7 +157,11 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
             fingerprint=request.fingerprint,
         ),
     )
-    facts.append(stored_fact(scope, message, tuple(sorted(member.id for member in people))))
+    stored = stored_fact(scope, message, mentions)
+    if given is not None and (attended := attend_message(scope, message, given, mentions)):
+        facts += [replace(stored, recipients=given.ids), *attended]
+    else:
+        facts.append(stored)
     if not on_behalf:
         facts += _author_has_read(scope, access, message)
     facts += summary_facts(scope)

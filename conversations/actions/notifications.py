@@ -8,14 +8,15 @@ from uuid import UUID
 
 from ..access import ScopeAccess, member_scope, require_joined, see_scope
 from ..backpressure import require_capacity
-from ..errors import InvalidRequest
+from ..errors import Conflict, InvalidRequest
 from ..events import Level, NotificationPolicyChanged
 from ..locking import lock_scope
-from ..models import NotificationSetting
+from ..models import NotificationSetting, Scope
 from ..models.membership import NotificationLevel
 from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
+from .attention import MAX_WATCHERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ def set_notifications(
     return _set(access, level, watch)
 
 
+def _require_room(task: Scope) -> None:
+    if NotificationSetting.objects.filter(scope=task, watch=True).count() >= MAX_WATCHERS:
+        raise Conflict(f"A task has at most {MAX_WATCHERS} watchers.")
+
+
 @in_transaction
 def _set(seen: ScopeAccess, level: str | None, watch: bool | Unchanged | None) -> Policy:
     scope = lock_scope(seen.scope.workspace_id, seen.scope.id)
@@ -58,6 +64,8 @@ def _set(seen: ScopeAccess, level: str | None, watch: bool | Unchanged | None) -
     if setting is None:
         setting = NotificationSetting(scope=scope, member=seen.member, generation=0)
     before = (setting.level, setting.watch)
+    if watch is True and not setting.watch:
+        _require_room(scope)
     setting.level = setting.level if level is None else level
     setting.watch = setting.watch if isinstance(watch, Unchanged) else watch
     if (setting.level, setting.watch) != before:

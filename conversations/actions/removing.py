@@ -24,6 +24,7 @@ from ..queries.mentions import mentions_of
 from ..queries.seq_windows import rows_after
 from ..transactions import in_transaction
 from .archiving import set_archived
+from .attention import withdraw, withdrawn
 from .changing import lock_message, require_settled
 from .counted import counted
 from .summary import recompute_visible_summary, summary_facts, take_from_summary
@@ -109,6 +110,9 @@ def _remove(scope: Scope, messages: Sequence[Message]) -> MessageRewound:
     Message.objects.filter(id__in=ids).only("id").delete()
     scope.rewind_generation += 1
     scope.save(update_fields=["rewind_generation", "updated_at"])
+    in_task = scope.type == ScopeType.TASK
+    if in_task:
+        withdraw(scope, [withdrawn(message, mentions.get(message.id, ())) for message in messages], ids)
     return MessageRewound(
         workspace_id=scope.workspace_id,
         scope_id=scope.id,
@@ -119,6 +123,7 @@ def _remove(scope: Scope, messages: Sequence[Message]) -> MessageRewound:
         ),
         rewind_generation=scope.rewind_generation,
         roster_generation=scope.roster_generation,
+        recipients=() if in_task else None,
     )
 
 

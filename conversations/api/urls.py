@@ -16,6 +16,8 @@ _MODULES = (
     "reading",
     "reactions",
     "activities",
+    "tasks",
+    "inbox",
 )
 
 urlpatterns = [route for name in _MODULES for route in import_module(f".{name}", __package__).urlpatterns]

@@ -38,7 +38,17 @@ class OutboxStatus(models.TextChoices):
 
 
 class TaskAttentionOutbox(models.Model):
-    """One committed task event with its frozen recipients; delivered in `order` per task."""
+    """One committed task event with its frozen recipients; delivered in `order` per task.
+
+    `payload`, ids as text:
+
+    - message: `seq`, `message_id`, `author`, `principal`, `mentions`, `counts` (default true), `rewind_generation` as
+      of its facts, and `activity_seq` of the activity that goes with it and does not count;
+    - activity: `activity_seq`, `type`, `author` (who acted);
+    - removal: `seq`, `author`, `principal`, `mentions` as they counted, the scope's `rewind_generation` after it, and
+      after an edit `mentions_after`; or several such under `changes`, each with the `recipients` of its own message.
+      The row's recipients are those of all its messages.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+", db_index=False)

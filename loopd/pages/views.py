@@ -68,9 +68,9 @@ def new_workspace(request: HttpRequest) -> HttpResponse:
 def workspace(request: HttpRequest, slug: str) -> HttpResponse:
     """The list of conversations; beside it, on wide screens, a welcome."""
     try:
-        return render(request, "pages/app.html", screen(request, _member(request, slug)))
+        return render(request, "pages/app.html", screen(request, member_of(request, slug)))
     except Refusal as refusal:
-        return _refused(request, refusal)
+        return refused(request, refusal)
 
 
 @require_http_methods(["GET", "POST"])
@@ -84,7 +84,7 @@ def conversation(request: HttpRequest, slug: str, scope_id: UUID) -> HttpRespons
             return _send(request, slug, access)
         return render(request, "pages/app.html", _opened(request, access))
     except Refusal as refusal:
-        return _refused(request, refusal)
+        return refused(request, refusal)
 
 
 @require_GET
@@ -97,7 +97,7 @@ def about(request: HttpRequest, slug: str, scope_id: UUID) -> HttpResponse:
         context = _opened(request, access) | {"view": "panel", "people": people_in(access)}
         return render(request, "pages/app.html", context)
     except Refusal as refusal:
-        return _refused(request, refusal)
+        return refused(request, refusal)
 
 
 @require_POST
@@ -117,7 +117,7 @@ def _do(request: HttpRequest, slug: str, scope_id: UUID, action: Any) -> HttpRes
         _access(request, slug, scope_id)
         action(user=request.user, scope_id=scope_id)
     except Refusal as refusal:
-        return _refused(request, refusal)
+        return refused(request, refusal)
     return redirect("conversation", slug, scope_id)
 
 
@@ -148,7 +148,7 @@ def _cursor(request: HttpRequest, name: str) -> UUID | None:
         raise NotFound("This message does not exist.") from None
 
 
-def _member(request: HttpRequest, slug: str) -> Member:
+def member_of(request: HttpRequest, slug: str) -> Member:
     found = Workspace.objects.filter(slug=slug).values_list("id", flat=True).first()
     if found is None:
         raise NotFound("This workspace does not exist.")
@@ -162,7 +162,7 @@ def _access(request: HttpRequest, slug: str, scope_id: UUID) -> ScopeAccess:
     return access
 
 
-def _refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     if isinstance(refusal, NotFound):
         raise Http404(refusal.message)
     return render(request, "pages/refused.html", {"refusal": refusal}, status=refusal.status)

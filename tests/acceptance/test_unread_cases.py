@@ -16,19 +16,7 @@ pytestmark = pytest.mark.server
 CASES = json.loads((Path(__file__).parents[1] / "data" / "unread.json").read_text())
 
 
-NOT_BUILT_YET = {
-    "task attention reaches watchers, assignee and mentioned, nobody else": "tasks",
-}
-"""It must fail until what it needs is there; once it passes, this test says so."""
-
-
-def _marked(case: dict[str, Any]) -> Any:
-    missing = NOT_BUILT_YET.get(case["name"])
-    marks = [pytest.mark.xfail(strict=True, reason=f"not built yet: {missing}")] if missing else []
-    return pytest.param(case, id=case["name"], marks=marks)
-
-
-@pytest.mark.parametrize("case", [_marked(case) for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case(server: Server, case: dict[str, Any]) -> None:
     _play(server, case)
 
@@ -37,7 +25,7 @@ WITH_RESTARTS = [case for case in CASES if any("restart" in step for step in cas
 
 
 @pytest.mark.mariadb
-@pytest.mark.parametrize("case", [_marked(case) for case in WITH_RESTARTS])
+@pytest.mark.parametrize("case", WITH_RESTARTS, ids=[case["name"] for case in WITH_RESTARTS])
 def test_case_with_restarts_on_mariadb(mariadb_server: Server, case: dict[str, Any]) -> None:
     """What comes back after a restart has been through the database."""
     _play(mariadb_server, case)

@@ -220,7 +220,7 @@ def test_task_events_are_left_to_the_worker_of_their_outbox() -> None:
         posted.workspace, scope, 0, posted.seq, posted.facts, posted.roster_generation, 0, recipients=(play.ben,)
     )
     play.tell((targeted,))
-    assert play.count(play.ben, scope) == ("ready", 0)
+    assert play.count(play.ben, scope) == ("snapshot_serving", 0)
     play.grace_ends()
     assert play.metrics.counts["lost_events"] == 0
 

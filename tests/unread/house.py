@@ -18,12 +18,13 @@ from django.db import connection
 
 from conversations.events import UNREAD_FACTS, Fact
 from conversations.models import Member
-from conversations.ownership import current_owner
+from conversations.ownership import Owner, current_owner
 from conversations.unread_port import NoUnread, install_unread_reader
 from tests.unread.truth import NOTHING, Badge, Badges, badges
 from tests.world import World
 from unread import feed
 from unread.app import MonotonicClock, unread_app
+from unread.attention.worker import AttentionDelivery
 from unread.core.budgets import Budgets, RuntimeSettings
 from unread.core.ports import Clock, Metrics, RosterStore, SnapshotStore
 from unread.core.runtime import UnreadRuntime
@@ -46,6 +47,19 @@ class Demand(IntEnum):
     """A hint may be too high."""
     HONEST = 3
     """Only what is called ready must be exact."""
+
+
+class OwnerOf(Owner):
+    """The process's owner, as far as these worlds are concerned."""
+
+    def __init__(self, *worlds: World) -> None:
+        self.ids = {world.id for world in worlds}
+
+    def held(self) -> dict[UUID, int]:
+        return {which: epoch for which, epoch in current_owner().held().items() if which in self.ids}
+
+    def epoch(self, workspace_id: UUID) -> int | None:
+        return current_owner().epoch(workspace_id) if workspace_id in self.ids else None
 
 
 class House:
@@ -98,8 +112,9 @@ class House:
             self.runtime.apply(told)
 
     def settle(self) -> None:
-        """Run every job there is, one after the other, in this thread."""
-        while self.runtime.run_one_job():
+        """Run every job there is and deliver every event of tasks, one after the other, in this thread."""
+        delivery = AttentionDelivery(self.runtime, OwnerOf(*self.worlds), self.metrics, wake_agents=lambda row: None)
+        while self.runtime.run_one_job() or delivery.deliver_due():
             pass
 
     def load_everybody(self) -> None:

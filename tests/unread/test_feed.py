@@ -36,6 +36,8 @@ class Heard:
 @pytest.mark.parametrize("kind", facts.UNREAD_FACTS, ids=lambda kind: kind.__name__)
 def test_every_field_of_the_event_is_the_facts(kind: type) -> None:
     fact = _sample(kind)
+    if isinstance(fact, facts.MessageStored):
+        fact = dataclasses.replace(fact, replayed=False)
     event = feed.translate(fact)
     assert type(event).__name__ == kind.__name__
     assert _plain(event) == _expected(fact, type(event))
@@ -49,6 +51,14 @@ def test_what_a_fact_leaves_open_stays_open() -> None:
     marked = feed.translate(dataclasses.replace(_sample(facts.ManualUnreadSet), unread_from=None))
     assert isinstance(marked, events.ManualUnreadSet)
     assert marked.unread_from is None
+
+
+def test_a_message_of_a_task_that_is_told_again_announces_nothing() -> None:
+    fact = _sample(facts.MessageStored)
+    for replayed in (False, True):
+        event = feed.translate(dataclasses.replace(fact, replayed=replayed))
+        assert isinstance(event, events.MessageStored)
+        assert bool(event.recipients) is not replayed
 
 
 def test_a_batch_arrives_once_after_the_commit_in_the_same_thread() -> None:

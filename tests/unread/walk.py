@@ -18,6 +18,7 @@ from conversations.actions import (
     removing,
     scopes,
     streams,
+    tasks,
     threads,
     tokens,
     users,
@@ -104,6 +105,13 @@ def _new_person(w: World) -> None:
 def _read_many(w: World, who: str, *names: str) -> None:
     ids = [w.scope[name].id for name in names]
     reading.mark_many_read(user=w.user[who], workspace_id=w.id, scope_ids=ids)
+
+
+def _task(w: World, **change: Any) -> None:
+    """Of ann alone: whom a task is for is told by its outbox."""
+    made = tasks.create_task(user=w.user["ann"], workspace_id=w.id, title="Paint the door")
+    if change:
+        tasks.change_task(user=w.user["ann"], task_id=made.id, change=tasks.TaskChange(**change))
 
 
 def _token(w: World) -> None:
@@ -211,6 +219,8 @@ WALK: dict[str, Step] = {
     "open a conversation": Step(scopes.create_conversation, lambda w, p: w.conversation("k", "ben", "bot")),
     "open a thread": Step(threads.open_thread, lambda w, p: do.thread(w, "cat", p.second, "v")),
     "open it again": Step(threads.open_thread, lambda w, p: do.thread(w, "ben", p.first, "t"), changes=False),
+    "create a task": Step(tasks.create_task, lambda w, p: _task(w)),
+    "change a task": Step(tasks.change_task, lambda w, p: _task(w, title="Paint the gate", status="done")),
     "add a member": Step(workspace_members.add_member, lambda w, p: _new_person(w)),
     "rename a member": Step(workspace_members.update_member, lambda w, p: _update(w, "ben", display_name="Benno")),
     "change nothing of a member": Step(

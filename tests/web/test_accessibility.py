@@ -150,3 +150,15 @@ def test_the_theme_is_chosen_kept_and_set_before_the_page_is_painted(stage: Stag
     ann.page.reload(wait_until="commit")
     expect(ann.page.locator("html")).to_have_attribute("data-theme", "dark")
     assert ann.page.evaluate(background) == dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_tasks_and_the_inbox(stage: Stage, scheme: str) -> None:
+    body = {"title": "Paint the door", "assignee_id": stage.member["ben"]}
+    task = stage.api("ann", "POST", f"/workspaces/{stage.workspace}/tasks", body)
+    stage.api("ann", "PATCH", f"/tasks/{task['id']}", {"status": "done"})
+    ben = stage.person("ben", color_scheme=scheme)
+    for page in ("inbox/", "tasks/", f"tasks/{task['id']}/"):
+        ben.page.goto(f"{stage.address()}{page}")
+        expect(ben.page.get_by_text("Paint the door").first).to_be_visible()
+        assert violations(ben.page) == [], page

@@ -84,8 +84,9 @@ def shown_row(workspace: Workspace, scope: int, row: int) -> Shown:
 
 def may_be_ready(workspace: Workspace, scope: int) -> bool:
     """Nothing is called ready while events of its scope wait, or while nobody has told whether it is archived."""
-    live = workspace.live.get(scope)
-    return (live is None or not live.behind) and workspace.scopes.is_told(scope)
+    live, task = workspace.live.get(scope), workspace.tasks.get(scope)
+    behind = (live is not None and live.behind) or (task is not None and task.behind)
+    return not behind and workspace.scopes.is_told(scope)
 
 
 def lit(columns: Columns, rows: Any, is_open: bool) -> Bools:

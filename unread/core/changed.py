@@ -72,12 +72,16 @@ def rows_changed(workspace: Workspace, scope: int, rows: Rows) -> None:
 
 def behind_changed(workspace: Workspace, live: LiveScope) -> None:
     """Events began to wait, or none waits any more: sockets that show the scope learn how far to believe it."""
-    if live.behind == bool(live.waiting):
-        return
-    live.behind = not live.behind
+    if live.behind != bool(live.waiting):
+        live.behind = not live.behind
+        tell_lit(workspace, live.number)
+
+
+def tell_lit(workspace: Workspace, number: int) -> None:
+    """Whoever is shown the scope and watches takes it anew."""
     if not workspace.watches:
         return
-    columns, scope = workspace.columns, workspace.rows(live.number)
+    columns, scope = workspace.columns, workspace.rows(number)
     told = np.flatnonzero((columns.flags[scope] & (WATCHED | LIT)) == (WATCHED | LIT)) + scope.start
     if len(told):
         columns.touched[told] = workspace.next_tick()

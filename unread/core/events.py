@@ -170,6 +170,7 @@ class MessagesChanged(Event):
     rewind_generation: int
     """The scope's generation after this change."""
     roster_generation: int
+    recipients: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +186,21 @@ class MessageVisibilityChanged(MessagesChanged):
 @dataclass(frozen=True, slots=True)
 class MessageMentionsChanged(MessagesChanged):
     """An edit added or removed mentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAttention(Event):
+    """One row of a task's outbox: what happened, and the human recipients that were frozen with it."""
+
+    recipients: tuple[int, ...]
+    message_seq: int = 0
+    facts: Counted | None = None
+    activity_seq: int = 0
+    actor: int = 0
+    activity_counts: bool = False
+    """False for the activity that goes with a message: it never counts a second time."""
+    changes: tuple[MessageChange, ...] = ()
+    changed_for: tuple[frozenset[int] | None, ...] = ()
+    """For each change whom its message was frozen for; None: for all recipients of this event."""
+    rewind_generation: int = 0
+    """Of the facts, or after the changes."""

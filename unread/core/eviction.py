@@ -26,6 +26,7 @@ def evict_scope(workspace: Workspace, scope: int) -> bool:
     scopes, columns, members = workspace.scopes, workspace.columns, workspace.members
     live = workspace.live_of(scope)
     workspace.live.pop(scope, None)
+    workspace.tasks.pop(scope, None)
     identity = scopes.ids[scope]
     _remember(workspace, identity, scopes.roster_seen[scope], live)
     workspace.open_gaps.discard(scope)
@@ -87,6 +88,9 @@ def _may_go(workspace: Workspace, scope: int) -> bool:
         return False  # an event that is still on its way would find its frontier written as passed
     live = workspace.live_of(scope)
     if live is not None and not _is_quiet(live):
+        return False
+    task = workspace.tasks.get(scope)
+    if task is not None and task.waits:
         return False
     flags = workspace.columns.flags[workspace.rows(scope)]
     if (flags & (DIRTY | FLYING | WATCHED)).any() or not (flags & LOADED).all():

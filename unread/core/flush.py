@@ -175,6 +175,14 @@ def _copy_rows(workspace: Workspace, scope: int, live: LiveScope | None, places:
     return _Part(scope, places, numbers, roster, first, since), bool(again.any())
 
 
+def copied(workspace: Workspace, scope: int, rows: Rows) -> list[SnapshotRow]:
+    """Rows of a task as they are now, which no stream concerns; they stay as dirty as they are."""
+    numbers = {name: getattr(workspace.columns, name)[rows].astype(np.int32) for name in _NUMBERS}
+    first = workspace.row_version + 1
+    workspace.row_version += len(rows)
+    return _to_rows(workspace, _Part(scope, rows, numbers, 0, first, workspace.now))
+
+
 def _take_early_out(
     columns: Columns, live: LiveScope, aspect: Aspect, rows: Rows, numbers: dict[str, Int32s], again: Bools
 ) -> None:

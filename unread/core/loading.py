@@ -15,6 +15,7 @@ from .membership import open_or_close, set_membership
 from .ports import HydrateRow, RosterRow, SnapshotRow
 from .scopes import DISTRUSTED
 from .states import CountState
+from .tasks import mark_task
 from .workspace import Workspace
 
 
@@ -22,6 +23,8 @@ def load_hydrate_row(workspace: Workspace, member: int, hydrated: HydrateRow) ->
     """A row of a member's page, with the state of its scope and of that scope's parent."""
     snapshot = hydrated.snapshot
     scope = workspace.scope(snapshot.scope, hydrated.parent)
+    if hydrated.task:
+        mark_task(workspace, scope)
     open_or_close(workspace, scope, hydrated.active, hydrated.roster_generation)
     if hydrated.parent:
         above = workspace.scopes.number(hydrated.parent, 0)

@@ -17,6 +17,7 @@ from .recount import note_ready, recount
 from .scope_events import drain, note_gaps
 from .scopes import NO_SCOPE, TOLD
 from .states import CountState
+from .tasks import is_task, log_reaches
 from .workspace import NOT_FORGOTTEN, Workspace
 
 _RELIT_AT_ONCE: Final = 10_000
@@ -121,6 +122,9 @@ def set_membership(
 
 def _apply(workspace: Workspace, scope: int, row: int, event: MembershipChanged, begins: bool) -> None:
     columns, live = workspace.columns, workspace.live_of(scope)
+    if begins and is_task(workspace, scope):
+        points = (max(event.last_read_seq, event.effective_from_seq - 1), event.last_activity_read_seq)
+        begins = log_reaches(workspace, scope, row, points)
     news = event.membership_generation > int(columns.membership_generation[row])
     if begins and (news or event.effective_from_seq == int(columns.effective_from[row])):
         columns.flags[row] |= SAW_JOIN
@@ -154,7 +158,8 @@ def _begin(workspace: Workspace, live: LiveScope | None, row: int, cursors: tupl
         columns.last_read[row], columns.last_activity_read[row] = cursors
         columns.read_generation[row] = generation
     columns.messages[row] = columns.mentions[row] = columns.activities[row] = 0
-    columns.message_frontier[row] = columns.activity_frontier[row] = columns.rewind[row] = 0
+    if not is_task(workspace, int(columns.scope[row])):  # there, frontiers tell what was accounted, and stand
+        columns.message_frontier[row] = columns.activity_frontier[row] = columns.rewind[row] = 0
     columns.flags[row] &= ~EXACT & 0xFFFF
     columns.state[row] = CountState.READY
     workspace.loaded(row)

@@ -58,6 +58,7 @@ class ScopeHeader:
     rewind_generation: int
     latest_seq: int
     latest_activity_seq: int
+    task: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class HydrateRow:
     roster_generation: int
     parent_active: bool
     parent_roster_generation: int
+    task: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,10 @@ class SnapshotStore(Protocol):
         """Write all rows in one guarded statement: a row never replaces one of a greater (epoch, row_version)."""
         ...
 
+    def protect(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
+        """Write all rows with their task shadows, or none. Raises `ShadowError` where one would undo what stands."""
+        ...
+
 
 class RosterStore(Protocol):
     def load_header(self, workspace: int, scope: int) -> ScopeHeader | None:
@@ -131,6 +137,10 @@ class RosterStore(Protocol):
 
     def load_page(self, workspace: int, scope: int, after_member: int, limit: int) -> Sequence[RosterRow]:
         """At most `limit` members after `after_member` in the store's order; fewer than `limit` means the end."""
+        ...
+
+    def load_members(self, workspace: int, scope: int, members: Sequence[int]) -> Sequence[RosterRow]:
+        """The rows of these members that exist."""
         ...
 
 

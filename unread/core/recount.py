@@ -14,6 +14,7 @@ from .columns import EXACT, LOADED, SAW_JOIN, UNKNOWN, Int32s, Rows
 from .live import LiveScope
 from .states import CountState
 from .stream import Stream
+from .tasks import is_task, task_recount
 from .workspace import Workspace
 
 
@@ -44,9 +45,12 @@ def recount(workspace: Workspace, live: LiveScope | None, aspect: Aspect, row: i
 
     From then on the entry has no base: what it counts is what was accounted here, and late events are still to come.
     """
+    columns = workspace.columns
+    scope = int(columns.scope[row])
+    if is_task(workspace, scope):
+        return task_recount(workspace, scope, aspect, row)
     if live is None or not available(workspace, live, aspect, row):
         return False
-    columns = workspace.columns
     counts, mentions = counted_here(workspace, live, aspect, row, aspect.point(columns, row))
     aspect.counts(columns)[row] = counts
     aspect.frontier(columns)[row] = 0

@@ -75,6 +75,8 @@ from .scope_events import scope_event
 from .serving import Serving
 from .states import CountState
 from .stats import RuntimeStats, gather
+from .task_steps import TaskSteps
+from .tasks import hide_task, is_task
 from .workers import Workers
 from .workspace import Workspace
 
@@ -97,7 +99,7 @@ _HANDLERS: dict[type[Event], Callable[[Workspace, Any], None]] = {
 }
 
 
-class UnreadRuntime(Serving, JobSteps):
+class UnreadRuntime(Serving, TaskSteps, JobSteps):
     """One for the process. Every method may be called from any thread; none reads the database but the job steps."""
 
     def __init__(
@@ -167,8 +169,9 @@ class UnreadRuntime(Serving, JobSteps):
                     continue
                 self._metrics.count("doubtful_events")
                 with workspace.lock:
-                    if not workspace.closed:
-                        workspace.want_warm(workspace.turn(workspace.scope(event.scope, event.parent)))
+                    number = workspace.scope(event.scope, event.parent)
+                    if not workspace.closed and not is_task(workspace, number):
+                        workspace.want_warm(workspace.turn(number))
                     left = workspace.leave()
                 self._after(workspace, *left)
         except Exception:
@@ -180,6 +183,9 @@ class UnreadRuntime(Serving, JobSteps):
         try:
             number = workspace.scopes.numbers.get(event.scope)
             if number is None:
+                return
+            if is_task(workspace, number):
+                hide_task(workspace, number)
                 return
             live = workspace.turn(number)
             live.messages.own_log().raise_floor(max(live.messages.seen, live.messages.top))

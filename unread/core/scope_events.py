@@ -15,14 +15,15 @@ from .events import MessagesChanged, MessageStored, NonMessageActivityStored
 from .live import LiveScope, ScopeEvent
 from .log import NOTHING, Fact
 from .message_changes import apply_change
+from .tasks import announced, is_task
 from .workspace import Workspace
 
 
 def scope_event(workspace: Workspace, event: ScopeEvent) -> None:
     """Apply an event now, or keep it until the roster is complete enough."""
     scope = workspace.scope(event.scope, event.parent)
-    if not isinstance(event, MessagesChanged) and event.recipients is not None:
-        _targeted(workspace, scope, event)
+    if event.recipients is not None or is_task(workspace, scope):
+        announced(workspace, scope, event)
         return
     live = workspace.turn(scope)
     if workspace.closed:
@@ -238,13 +239,3 @@ def lose_late_changes(workspace: Workspace, live: LiveScope, up_to: int) -> None
     log.distrust(up_to)
     log.raise_floor(max(live.messages.top, live.messages.frontier))
     demote(workspace, live, everyone)
-
-
-def _targeted(workspace: Workspace, scope: int, event: MessageStored | NonMessageActivityStored) -> None:
-    """Task events are accounted by the worker of their outbox alone; here they only pass the frontier."""
-    live = workspace.live_of(scope)
-    if live is None or not live.complete or not workspace.rest(live):
-        return
-    stream = live.messages if isinstance(event, MessageStored) else live.activities
-    if not stream.accounted(event.seq):
-        stream.accept(event.seq)

@@ -19,6 +19,8 @@ TOLD: Final = 8
 """An event or a row has told whether the scope is archived; until then it is taken for open."""
 TOLD_ABOVE: Final = 16
 """The same of its parent, if it has one."""
+TASK: Final = 32
+"""Its events are accounted by the worker of their outbox alone."""
 DISTRUSTED: Final = 2
 """An event for an entry of this scope could not be kept: rows that are loaded into it are suppressed."""
 

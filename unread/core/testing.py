@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .ports import HydrateRow, RosterRow, ScopeHeader, SnapshotRow
+from .shadow import control_hint, guarded, overlaid
 
 
 class ManualClock:
@@ -29,6 +30,7 @@ class MemoryStores:
     rosters: dict[tuple[int, int], dict[int, RosterRow]] = field(default_factory=dict)
     rows: dict[tuple[int, int, int], tuple[int, SnapshotRow]] = field(default_factory=dict)
     """`(epoch, row)` by workspace, member, scope."""
+    shadows: dict[tuple[int, int, int], tuple[int, SnapshotRow]] = field(default_factory=dict)
     before: Callable[[str], None] = lambda call: None
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -54,18 +56,43 @@ class MemoryStores:
 
     def upsert(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
         self._called("upsert")
+        self._write(workspace, epoch, rows)
+
+    def _write(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
         for row in rows:
             key = (workspace, row.member, row.scope)
             known = self.rows.get(key)
             if known is None or (epoch, row.row_version) > (known[0], known[1].row_version):
                 self.rows[key] = (epoch, row)
 
+    def protect(self, workspace: int, epoch: int, rows: Sequence[SnapshotRow]) -> None:
+        self._called("protect")
+        kept = []
+        for row in rows:
+            _, known = self.shadows.get((workspace, row.member, row.scope), (0, None))
+            kept.append(guarded(row, known))
+        for row in kept:
+            self.shadows[workspace, row.member, row.scope] = (epoch, row)
+        self._write(workspace, epoch, kept)
+
+    def load_members(self, workspace: int, scope: int, members: Sequence[int]) -> Sequence[RosterRow]:
+        self._called("load_members")
+        roster = self.rosters.get((workspace, scope), {})
+        return [self._with_snapshot(workspace, scope, roster[member]) for member in members if member in roster]
+
+    def _served(self, workspace: int, member: int, scope: int) -> SnapshotRow | None:
+        known = self.rows.get((workspace, member, scope))
+        header = self.headers.get((workspace, scope))
+        if known is None or header is None or not header.task:
+            return known[1] if known else None
+        shadow = self.shadows.get((workspace, member, scope))
+        return overlaid(shadow[1], known[1]) if shadow else control_hint(known[1])
+
     def _called(self, name: str) -> None:
         self.calls[name] += 1
         self.before(name)
 
     def _with_snapshot(self, workspace: int, scope: int, row: RosterRow) -> RosterRow:
-        known = self.rows.get((workspace, row.member, scope))
         return RosterRow(
             member=row.member,
             active=row.active,
@@ -79,18 +106,20 @@ class MemoryStores:
             policy_generation=row.policy_generation,
             marker_seq=row.marker_seq,
             marker_generation=row.marker_generation,
-            snapshot=known[1] if known else None,
+            snapshot=self._served(workspace, row.member, scope),
         )
 
     def _hydrate_row(self, workspace: int, member: int, scope: int) -> HydrateRow:
         header = self.headers.get((workspace, scope)) or ScopeHeader(scope, 0, True, True, 0, 0, 0, 0, 0)
+        snapshot = self._served(workspace, member, scope) or self.rows[workspace, member, scope][1]
         return HydrateRow(
-            snapshot=self.rows[workspace, member, scope][1],
+            snapshot=snapshot,
             parent=header.parent,
             active=header.active,
             roster_generation=header.roster_generation,
             parent_active=header.parent_active,
             parent_roster_generation=header.parent_roster_generation,
+            task=header.task,
         )
 
 

@@ -19,6 +19,7 @@ from .recount import note_ready, recount_scope
 from .scope_events import drain, lose, note_gaps
 from .scopes import DISTRUSTED
 from .states import CountState
+from .tasks import mark_task
 from .warm_rows import load_roster_page
 from .workspace import Workspace
 
@@ -41,7 +42,10 @@ def warm_scope(workspace: Workspace, scope: int, rosters: RosterStore, page_size
         with workspace.lock:
             if workspace.closed:
                 return
-            _take_states(workspace, scope, header)
+            take_states(workspace, scope, header)
+            if header.task:
+                mark_task(workspace, scope)
+                return
         _load_pages(workspace, live, rosters, page_size)
         with workspace.lock:
             if workspace.rest(live):
@@ -54,7 +58,7 @@ def warm_scope(workspace: Workspace, scope: int, rosters: RosterStore, page_size
                 live.warming = Warming.IDLE
 
 
-def _take_states(workspace: Workspace, scope: int, header: ScopeHeader) -> None:
+def take_states(workspace: Workspace, scope: int, header: ScopeHeader) -> None:
     workspace.scope(header.scope, header.parent)
     open_or_close(workspace, scope, header.active, header.roster_generation)
     if header.parent:

@@ -34,6 +34,7 @@ from .places import Places
 from .ports import Clock, Metrics
 from .scopes import DISTRUSTED, Scopes
 from .states import CountState
+from .task_log import TaskState
 from .totals import Totals
 from .turns import Turns
 
@@ -96,6 +97,8 @@ class Workspace(Turns):
         self.forgotten: dict[int, Forgotten] = {}
         """Evicted scopes by id."""
         self.warm_wanted: list[int] = []
+        self.tasks: dict[int, TaskState] = {}
+        """By scope number."""
         self._changed: set[int] = set()
 
     # Leaving the lock
