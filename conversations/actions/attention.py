@@ -109,8 +109,10 @@ def attend_activity(
     return [*facts, stored]
 
 
-def withdraw(task: Scope, changes: Sequence[dict[str, Any]], message_ids: Sequence[UUID]) -> None:
-    """Freeze that messages were removed or mention others now, for whom they were frozen. `task` holds the generation.
+def withdraw(task: Scope, changes: Sequence[dict[str, Any]], message_ids: Sequence[UUID]) -> tuple[UUID, ...]:
+    """Freeze that messages were removed or mention others now, and answer for whom they had been frozen.
+
+    `task` holds the generation.
 
     `changes`: `withdrawn` of each message, in the order of `message_ids`.
     """
@@ -121,7 +123,9 @@ def withdraw(task: Scope, changes: Sequence[dict[str, Any]], message_ids: Sequen
         for change, message_id in zip(changes, message_ids, strict=True)
     ]
     payload = {"changes": each, "rewind_generation": task.rewind_generation}
-    _write(task, new_id(), "removal", payload, sorted({who for people in frozen.values() for who in people}), [])
+    everybody = sorted({who for people in frozen.values() for who in people})
+    _write(task, new_id(), "removal", payload, everybody, [])
+    return tuple(UUID(who) for who in everybody)
 
 
 def withdrawn(

@@ -86,9 +86,9 @@ def _replace_mentions(
     if scope.type == ScopeType.THREAD:
         # From the next message on: what is already there was accounted without them.
         facts += join_thread(scope, people, scope.latest_seq + 1)
-    in_task = scope.type == ScopeType.TASK
-    if in_task:
-        withdraw(scope, [withdrawn(message, before, after)], [message.id])
+    recipients = None
+    if scope.type == ScopeType.TASK:
+        recipients = withdraw(scope, [withdrawn(message, before, after)], [message.id])
     facts.append(
         MessageMentionsChanged(
             workspace_id=scope.workspace_id,
@@ -97,7 +97,7 @@ def _replace_mentions(
             changes=(MessageChange(message.id, message.seq, counted(message, before), counted(message, after)),),
             rewind_generation=scope.rewind_generation,
             roster_generation=scope.roster_generation,
-            recipients=() if in_task else None,
+            recipients=recipients,
         )
     )
     return facts

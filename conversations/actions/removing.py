@@ -110,9 +110,9 @@ def _remove(scope: Scope, messages: Sequence[Message]) -> MessageRewound:
     Message.objects.filter(id__in=ids).only("id").delete()
     scope.rewind_generation += 1
     scope.save(update_fields=["rewind_generation", "updated_at"])
-    in_task = scope.type == ScopeType.TASK
-    if in_task:
-        withdraw(scope, [withdrawn(message, mentions.get(message.id, ())) for message in messages], ids)
+    recipients = None
+    if scope.type == ScopeType.TASK:
+        recipients = withdraw(scope, [withdrawn(message, mentions.get(message.id, ())) for message in messages], ids)
     return MessageRewound(
         workspace_id=scope.workspace_id,
         scope_id=scope.id,
@@ -123,7 +123,7 @@ def _remove(scope: Scope, messages: Sequence[Message]) -> MessageRewound:
         ),
         rewind_generation=scope.rewind_generation,
         roster_generation=scope.roster_generation,
-        recipients=() if in_task else None,
+        recipients=recipients,
     )
 
 

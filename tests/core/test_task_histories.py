@@ -229,6 +229,7 @@ def _raise() -> None:
     raise OSError("gone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crashes", [False, True], ids=["one life", "many lives"])
 @pytest.mark.parametrize("first", range(0, 400, 50))
 def test_random_histories(crashes: bool, first: int) -> None:
