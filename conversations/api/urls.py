@@ -18,6 +18,7 @@ _MODULES = (
     "activities",
     "tasks",
     "inbox",
+    "registry",
 )
 
 urlpatterns = [route for name in _MODULES for route in import_module(f".{name}", __package__).urlpatterns]

@@ -36,3 +36,7 @@ class Harness(Registered):
     class Meta:
         db_table = "harnesses"
         verbose_name_plural = "harnesses"
+
+
+KINDS: dict[str, type[Registered]] = {"operator": Operator, "harness": Harness}
+"""By the kind of actor that is registered there."""

@@ -15,6 +15,7 @@ from conversations.actions import (
     notifications,
     reactions,
     reading,
+    registry,
     removing,
     scopes,
     streams,
@@ -221,6 +222,11 @@ WALK: dict[str, Step] = {
     "open it again": Step(threads.open_thread, lambda w, p: do.thread(w, "ben", p.first, "t"), changes=False),
     "create a task": Step(tasks.create_task, lambda w, p: _task(w)),
     "change a task": Step(tasks.change_task, lambda w, p: _task(w, title="Paint the gate", status="done")),
+    "register": Step(
+        registry.register,
+        lambda w, p: registry.register(user=w.user["ann"], kind="harness", key=f"h-{w.tag}", name="H", lease_s=60),
+        changes=False,
+    ),
     "add a member": Step(workspace_members.add_member, lambda w, p: _new_person(w)),
     "rename a member": Step(workspace_members.update_member, lambda w, p: _update(w, "ben", display_name="Benno")),
     "change nothing of a member": Step(
