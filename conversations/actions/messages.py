@@ -27,6 +27,7 @@ from .attention import attend_message, audience, begin_audience
 from .composing import compose, settled_status
 from .counted import stored_fact
 from .cursors import advance_cursors
+from .directing import direct
 from .identity import creation_fingerprint, earlier_send, output_key
 from .memberships import join_thread_members
 from .mentioning import mentionable, mentioned
@@ -162,6 +163,7 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
         facts += [replace(stored, recipients=given.ids), *attended]
     else:
         facts.append(stored)
+    facts += direct(scope, message)
     if not on_behalf:
         facts += _author_has_read(scope, access, message)
     facts += summary_facts(scope)

@@ -19,6 +19,7 @@ _MODULES = (
     "tasks",
     "inbox",
     "registry",
+    "consuming",
 )
 
 urlpatterns = [route for name in _MODULES for route in import_module(f".{name}", __package__).urlpatterns]

@@ -8,6 +8,7 @@ from typing import Any
 from conversations.actions import (
     activities,
     archiving,
+    consuming,
     editing,
     joining,
     marking_unread,
@@ -106,6 +107,14 @@ def _new_person(w: World) -> None:
 def _read_many(w: World, who: str, *names: str) -> None:
     ids = [w.scope[name].id for name in names]
     reading.mark_many_read(user=w.user[who], workspace_id=w.id, scope_ids=ids)
+
+
+def _poll(w: World) -> Any:
+    """The id of a message that the bot has polled, which ann said."""
+    said = do.post(w, "ann", "c")
+    polled = consuming.poll(user=w.user["bot"], scope_id=w.scope["c"].id, actor=("operator", "bot"))
+    assert polled.position == said.id
+    return said.id
 
 
 def _task(w: World, **change: Any) -> None:
@@ -222,6 +231,14 @@ WALK: dict[str, Step] = {
     "open it again": Step(threads.open_thread, lambda w, p: do.thread(w, "ben", p.first, "t"), changes=False),
     "create a task": Step(tasks.create_task, lambda w, p: _task(w)),
     "change a task": Step(tasks.change_task, lambda w, p: _task(w, title="Paint the gate", status="done")),
+    "send to an agent": Step(send, lambda w, p: do.post(w, "ann", "c", target=("operator", "bot"))),
+    "poll": Step(consuming.poll, lambda w, p: _poll(w)),
+    "commit": Step(
+        consuming.commit,
+        lambda w, p: consuming.commit(
+            user=w.user["bot"], scope_id=w.scope["c"].id, actor=("operator", "bot"), message_id=_poll(w)
+        ),
+    ),
     "register": Step(
         registry.register,
         lambda w, p: registry.register(user=w.user["ann"], kind="harness", key=f"h-{w.tag}", name="H", lease_s=60),
