@@ -28,7 +28,7 @@ def world() -> World:
     return made
 
 
-def inner(world: World) -> list[tuple[str, str]]:
+def inner(world: World) -> list[tuple[str | None, str | None]]:
     scopes = Scope.objects.filter(workspace=world.id, type=ScopeType.CONVERSATION, parent_scope__isnull=False)
     return list(scopes.order_by("id").values_list("actor_kind", "actor_key"))
 
