@@ -35,7 +35,8 @@ def poll(*, user: Any, scope_id: UUID, actor: Actor, after: UUID | None = None, 
     """What is directed at the actor or at everybody, after `after` or what it has committed, and never its own.
 
     Ends before a message that is still being written. 400 for anything but a user conversation, 403 for an actor that
-    the caller is not, 404 for an `after` that is no message here.
+    the caller is not, 404 for an `after` that is no message here, 409
+    for one that no poll has come to yet.
     """
     access, actor = _consumer_access(user, scope_id, actor)
     return _poll(access, actor, after, limit)
@@ -63,6 +64,8 @@ def _poll(seen: ScopeAccess, actor: Actor, after: UUID | None, limit: int) -> Po
     consumer = _consumer(scope, actor)
     if after is not None and not _is_here(scope, after):
         raise NotFound(NO_MESSAGE)
+    if after is not None and (consumer.position is None or after > consumer.position):
+        raise Conflict("after is beyond what was returned to this actor.", position=_text(consumer.position))
     start = after or consumer.committed
     waiting = _for(scope, actor)
     if start is not None:
@@ -82,9 +85,7 @@ def _commit(seen: ScopeAccess, actor: Actor, message_id: UUID) -> UUID:
         raise NotFound(NO_MESSAGE)
     returned = consumer.position is not None and message_id <= consumer.position
     if not returned or _for(scope, actor).filter(id=message_id).values_list("id").first() is None:
-        raise Conflict(
-            "This message was not returned to this actor.", position=consumer.position and str(consumer.position)
-        )
+        raise Conflict("This message was not returned to this actor.", position=_text(consumer.position))
     if consumer.committed is None or message_id > consumer.committed:
         consumer.committed = message_id
         consumer.save(update_fields=["committed", "updated_at"])
@@ -112,6 +113,10 @@ def _for(scope: Scope, actor: Actor) -> QuerySet[Message]:
 
 def _is_here(scope: Scope, message_id: UUID) -> bool:
     return Message.objects.filter(scope=scope, id=message_id).values_list("id").first() is not None
+
+
+def _text(position: UUID | None) -> str | None:
+    return None if position is None else str(position)
 
 
 def _before_open(messages: Sequence[Message] | QuerySet[Message]) -> list[Message]:

@@ -25,7 +25,9 @@ def direct(scope: Scope, message: Message) -> list[Fact]:
     actor: dict[str, Any] = {"actor_kind": message.target_kind, "actor_key": message.target_key}
     inner, facts = process_conversation(scope, message, actor)
     consumer, _ = ConversationConsumer.objects.get_or_create(scope=scope, **actor)
-    consumer.process_scope, consumer.end_offset = inner, message.id
+    consumer.process_scope = inner
+    if (message.actor_kind, message.actor_key) != (message.target_kind, message.target_key):
+        consumer.end_offset = message.id  # what an actor says itself is nothing that it polls
     consumer.save(update_fields=["process_scope", "end_offset", "updated_at"])
     return facts
 

@@ -153,6 +153,25 @@ def test_a_poll_ends_before_a_message_that_is_still_written(world: World) -> Non
     assert polled(world) == [str(each.id) for each in (first, opened, last)]
 
 
+def test_no_poll_skips_what_was_not_returned(world: World) -> None:
+    first, second = do.post(world, "ann", "c"), do.post(world, "ann", "c")
+    refused = poll(world, after=str(first.id))
+    assert (refused.status, refused.error["fields"]) == (409, {"position": None})
+    assert polled(world, limit=1) == [str(first.id)]
+    opened = do.post(world, "rob", "c", stream=True)
+    do.post(world, "ann", "c")
+    assert polled(world) == [str(first.id), str(second.id)]
+    assert poll(world, after=str(opened.id)).status == 409
+    assert polled(world, after=str(second.id)) == []
+
+
+def test_what_an_actor_says_to_itself_is_nothing_to_poll(world: World) -> None:
+    do.post(world, "bot", "c", target=agent(world, "bot"))
+    consumer = ConversationConsumer.objects.get(scope=world.scope["c"])
+    assert (consumer.end_offset, consumer.process_scope is None) == (None, False)
+    assert polled(world) == []
+
+
 def test_what_cannot_be_committed(world: World) -> None:
     do.post(world, "ann", "c", target=agent(world, "bot"))
     returned = polled(world)
