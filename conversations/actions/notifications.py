@@ -16,15 +16,8 @@ from ..models.membership import NotificationLevel
 from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
+from ..unchanged import UNCHANGED, Unchanged
 from .attention import MAX_WATCHERS
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """Said of a field that the request leaves alone, where None is a value of its own."""
-
-
-UNCHANGED = Unchanged()
 
 
 @dataclass(frozen=True, slots=True)

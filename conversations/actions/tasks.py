@@ -20,19 +20,12 @@ from ..models.task import TaskStatus
 from ..models.workspace import MemberStatus
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
+from ..unchanged import UNCHANGED, Unchanged
 from .attention import MAX_WATCHERS, attend_activity
 from .creation import create_scope
 
 MAX_TITLE_CHARS, MAX_COLUMN_CHARS = 120, 64
 NO_TASK = "This task does not exist."
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """Said of a field that the request leaves alone, where None is a value of its own."""
-
-
-UNCHANGED = Unchanged()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ from ..actions.tasks import (
     MAX_COLUMN_CHARS,
     MAX_TITLE_CHARS,
     NO_TASK,
-    UNCHANGED,
     TaskChange,
     change_task,
     create_task,
@@ -28,6 +27,7 @@ from ..errors import NotFound
 from ..models import Member, Task
 from ..models.task import TaskStatus
 from ..queries.tasks import listed_tasks, render_tasks
+from ..unchanged import UNCHANGED
 from .messages import validated
 from .name_fields import IdField, IdListField, NameField
 from .openapi import PAGING, READ, WRITE, paged, query, refusals
