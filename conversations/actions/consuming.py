@@ -14,7 +14,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from ..access import NO_MESSAGE, ScopeAccess, acting_as, member_scope, see_scope
-from ..errors import Conflict, InvalidRequest, NotFound
+from ..content.reading import read_contents
+from ..errors import Conflict, InvalidRequest, NotFound, TooLarge
 from ..locking import lock_scope
 from ..models import ConversationConsumer, Message, Scope
 from ..models.message import MessageStatus
@@ -70,7 +71,7 @@ def _poll(seen: ScopeAccess, actor: Actor, after: UUID | None, limit: int) -> Po
     waiting = _for(scope, actor)
     if start is not None:
         waiting = waiting.filter(id__gt=start)
-    returned = _before_open(waiting.order_by("id")[:limit])
+    returned = _fitting(_before_open(waiting.order_by("id")[:limit]))
     if returned and (consumer.position is None or returned[-1].id > consumer.position):
         consumer.position = returned[-1].id
         consumer.save(update_fields=["position", "updated_at"])
@@ -109,6 +110,17 @@ def _for(scope: Scope, actor: Actor) -> QuerySet[Message]:
     messages = Message.objects.defer("content").select_related("author").filter(scope=scope)
     messages = messages.filter(Q(target_kind="") | Q(target_kind=kind, target_key=key))
     return messages.exclude(actor_kind=kind, actor_key=key)
+
+
+def _fitting(messages: list[Message]) -> list[Message]:
+    """As many as one answer holds, and always the first one: alone too large, it is read block by block."""
+    while len(messages) > 1:
+        try:
+            read_contents(messages)
+            break
+        except TooLarge:
+            messages = messages[: len(messages) // 2]
+    return messages
 
 
 def _is_here(scope: Scope, message_id: UUID) -> bool:

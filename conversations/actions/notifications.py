@@ -16,8 +16,8 @@ from ..models.membership import NotificationLevel
 from ..models.scope import ScopeType
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
-from ..unchanged import UNCHANGED, Unchanged
 from .attention import MAX_WATCHERS
+from .unchanged import UNCHANGED, Unchanged
 
 
 @dataclass(frozen=True, slots=True)

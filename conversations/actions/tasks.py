@@ -20,9 +20,9 @@ from ..models.task import TaskStatus
 from ..models.workspace import MemberStatus
 from ..publish import publish_on_commit
 from ..transactions import in_transaction
-from ..unchanged import UNCHANGED, Unchanged
 from .attention import MAX_WATCHERS, attend_activity
 from .creation import create_scope
+from .unchanged import UNCHANGED, Unchanged
 
 MAX_TITLE_CHARS, MAX_COLUMN_CHARS = 120, 64
 NO_TASK = "This task does not exist."

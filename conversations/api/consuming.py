@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from ..access import see_scope
 from ..actions.consuming import commit, poll
+from ..errors import TooLarge
 from ..queries.consumers import consumers_of
 from ..queries.json_values import id_text
 from ..queries.messages import render_messages
@@ -72,9 +73,13 @@ class Polling(APIView):
             after=given.get("after"),
             limit=given.get("limit", DEFAULT_LIMIT),
         )
+        try:
+            items = render_messages(found.messages)
+        except TooLarge as refusal:  # one message alone: it can be read by its blocks, and committed
+            raise TooLarge(refusal.message, message_id=id_text(found.messages[0].id)) from None
         return Response(
             {
-                "items": render_messages(found.messages),
+                "items": items,
                 "position": id_text(found.position),
                 "process_conversation_id": id_text(found.process_scope_id),
             }

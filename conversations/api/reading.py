@@ -15,9 +15,9 @@ from rest_framework.views import APIView
 from ..actions.marking_unread import clear_unread, mark_unread
 from ..actions.notifications import set_notifications
 from ..actions.reading import READ_MANY_MAX_SCOPES, mark_many_read, mark_read
+from ..actions.unchanged import UNCHANGED
 from ..models import Member
 from ..models.membership import NotificationLevel
-from ..unchanged import UNCHANGED
 from ..unread_port import unread_reader
 from .fields import Flag
 from .messages import validated

@@ -23,11 +23,11 @@ from ..actions.tasks import (
     change_task,
     create_task,
 )
+from ..actions.unchanged import UNCHANGED
 from ..errors import NotFound
 from ..models import Member, Task
 from ..models.task import TaskStatus
 from ..queries.tasks import listed_tasks, render_tasks
-from ..unchanged import UNCHANGED
 from .messages import validated
 from .name_fields import IdField, IdListField, NameField
 from .openapi import PAGING, READ, WRITE, paged, query, refusals

@@ -22,8 +22,8 @@ def agent(world: World, name: str, role: str = "") -> tuple[str, str]:
 
 @pytest.fixture
 def world() -> World:
-    made = World("ann", "ben", agents=("bot", "rob"), strangers=("eve",))
-    made.conversation("c", "ann", "ben", "bot", "rob")
+    made = World("ann", "ben", "cat", "dan", agents=("bot", "rob"), strangers=("eve",))
+    made.conversation("c", "ann", "ben", "cat", "dan", "bot", "rob")
     made.channel("x", "ann", "bot")
     return made
 
@@ -97,17 +97,17 @@ def test_a_refused_message_leaves_neither(world: World, monkeypatch: pytest.Monk
 def test_many_at_once_make_one(world: World, on_mariadb: None) -> None:
     start, failed = threading.Barrier(20), list[BaseException]()
 
-    def write() -> None:
+    def write(who: str) -> None:
         try:
             start.wait(30)
             for _ in range(5):
-                do.post(world, "ann", "c", target=agent(world, "bot"))
+                do.post(world, who, "c", target=agent(world, "bot"))
         except BaseException as error:
             failed.append(error)
         finally:
             connections.close_all()
 
-    writers = [threading.Thread(target=write) for _ in range(20)]
+    writers = [threading.Thread(target=write, args=(who,)) for who in ("ann", "ben", "cat", "dan") * 5]
     for each in writers:
         each.start()
     for each in writers:
@@ -151,6 +151,16 @@ def test_a_poll_ends_before_a_message_that_is_still_written(world: World) -> Non
     assert polled(world, after=str(first.id)) == []
     emit(world, opened, end(1), by="rob")
     assert polled(world) == [str(each.id) for each in (first, opened, last)]
+
+
+def test_a_poll_returns_no_more_than_one_answer_holds(world: World) -> None:
+    large = [str(do.post(world, "ann", "c", text=str(number) * 900_000).id) for number in range(11)]
+    seen: list[str] = []
+    while batch := polled(world, limit=100):
+        seen += batch
+        assert poll(world, limit=1).ok()["position"] == batch[-1]
+        assert commit(world, batch[-1]).status == 200
+    assert seen == large
 
 
 def test_no_poll_skips_what_was_not_returned(world: World) -> None:
