@@ -37,6 +37,10 @@ class Row:
     author: str
     avatar: Avatar
     is_agent: bool
+    to: str
+    """Whom it is directed at, or empty."""
+    work: str | None
+    """The process conversation in which it is worked on."""
     at: datetime
     is_continued: bool
     """By the author of the message above, soon after it."""
@@ -51,7 +55,7 @@ class Row:
 
 def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
     found: list[Row] = []
-    before: tuple[str, datetime] | None = None
+    before: tuple[str, str, datetime] | None = None
     day: date | None = None
     budget = MAX_TOTAL_CHARS
     for message in messages:
@@ -59,7 +63,8 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
         author = authors[message["author_id"]]
         new_day = at.date() != day
         day = at.date()
-        continued = before is not None and before[0] == author["id"] and at - before[1] < GROUP_FOR
+        to = _actor_text(message["target"])
+        continued = before is not None and before[:2] == (author["id"], to) and at - before[2] < GROUP_FOR
         content = message["content"]
         texts, budget = _texts(message, authors, budget)
         found.append(
@@ -69,6 +74,8 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
                 author=author["display_name"],
                 avatar=avatar(author),
                 is_agent=author["actor"]["kind"] != "user",
+                to=to,
+                work=message["process_conversation_id"],
                 at=at,
                 is_continued=continued and not new_day and not message["reply_to_id"],
                 revision=message["revision"],
@@ -79,8 +86,12 @@ def rows(messages: list[Json], authors: dict[str, Json]) -> list[Row]:
                 thread=message["thread"] if message["thread"] and message["thread"]["count"] else None,
             )
         )
-        before = (author["id"], at)
+        before = (author["id"], to, at)
     return found
+
+
+def _actor_text(actor: Json | None) -> str:
+    return f"{actor['kind']}/{actor['key']}" if actor else ""
 
 
 def _texts(message: Json, authors: dict[str, Json], budget: int) -> tuple[list[Text], int]:

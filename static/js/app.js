@@ -2,6 +2,7 @@
 
 import { Api } from "./api.js";
 import { Badge } from "./badge.js";
+import { Beside } from "./beside.js";
 import { Bus } from "./bus/bus.js";
 import { Composer } from "./composer/composer.js";
 import { Outbox } from "./composer/outbox.js";
@@ -16,7 +17,7 @@ import { listen } from "./shortcuts.js";
 import { Directory } from "./store/directory.js";
 import { outboxKeeper } from "./store/kept.js";
 import { Markup } from "./store/markup.js";
-import { spokenName } from "./store/names.js";
+import { isUserConversation, spokenName } from "./store/names.js";
 import { Workspace } from "./store/workspace.js";
 import { Streaming } from "./streaming.js";
 import { followTheme } from "./theme.js";
@@ -30,6 +31,7 @@ import { drawnMarkup } from "./view/blocks.js";
 import { icon } from "./view/dom.js";
 import { Header } from "./view/header.js";
 import { Intro } from "./view/intro.js";
+import { speaker } from "./view/message.js";
 import { Notice } from "./view/notice.js";
 import { Panel } from "./view/panel.js";
 import { Sidebar, drawDots } from "./view/sidebar.js";
@@ -79,8 +81,8 @@ export class App {
     this.badge = new Badge(workspace, () => this.#roomName(), boot.icons);
     this.sidebar = new Sidebar(one("#conversations"), workspace, directory, {
       openId: () => room.id,
-      offered: (type) => type === "channel" || type === "dm",
-      create: (type) => (type === "dm" ? this.dialogs.writeTo() : this.dialogs.create()),
+      offered: (type) => ["channel", "conversation", "dm"].includes(type),
+      create: (type) => ({ channel: () => this.dialogs.create(), conversation: () => this.dialogs.converse(), dm: () => this.dialogs.writeTo() })[type](),
       browse: () => this.dialogs.browse(),
       more: () => this.saying.attempt(workspace.loadMore(api)),
     });
@@ -91,7 +93,7 @@ export class App {
       toggle: () => this.navigation.go(this.navigation.to(room.id, { panel: !this.panel.open })),
     });
     const log = one("#log");
-    this.timeline = new Timeline({ scroller: one("#scroller"), log, above: one("#above"), below: one("#below"), jump: one("#jump") }, room, outbox, {
+    const context = {
       directory,
       quoted: (id) => room.window?.get(id) ?? null,
       react: (message, emoji) => messages.react(message, emoji),
@@ -99,7 +101,8 @@ export class App {
       address: (id) => this.navigation.to(id),
       markup: (message) => this.markup.of(message) ?? this.markup.settled(message),
       whole: (id, blockId) => messages.block(id, blockId),
-    });
+    };
+    this.timeline = new Timeline({ scroller: one("#scroller"), log, above: one("#above"), below: one("#below"), jump: one("#jump") }, room, outbox, context);
     for (const drawn of drawnMarkup(log)) this.markup.keep(drawn);
     this.intro = new Intro({ box: one("#intro"), log }, workspace, directory, room, {
       browse: () => this.dialogs.browse(),
@@ -110,9 +113,10 @@ export class App {
     new MessageActions(log, this.timeline, room, messages);
     this.composer = new Composer(one("#composer"), messages, (query, limit) => directory.find(query, limit));
     this.reading = new Reading({ workspace, room, timeline: this.timeline, bus: this.bus, api });
-    this.live = new Live({ bus: this.bus, api, workspace, directory, room, timeline: this.timeline, outbox, panel: this.panel });
+    this.announcer = new Announcer(one("#announcer"), (message) => speaker(message, directory).display_name);
+    this.beside = new Beside(one("#beside"), this, context, closePanel);
+    this.live = new Live({ bus: this.bus, api, workspace, directory, room, beside: this.beside.room, timeline: this.timeline, outbox, panel: this.panel });
     this.streaming = new Streaming(room, api, () => this.live.catchUp());
-    this.announcer = new Announcer(one("#announcer"), (message) => messages.nameOf(message.id));
     new Banner(one("#connection"), this.bus, this.live);
     followTheme(one("#theme"), icon);
     followViewport();
@@ -138,6 +142,7 @@ export class App {
       document.body.dataset.connection = bus.state;
       if (bus.state !== "stopped") return;
       this.streaming.stop();
+      this.beside.streaming.stop();
       this.api.end();
       this.badge.clear();
     });
@@ -165,7 +170,7 @@ export class App {
 
   #show(place, how) {
     if (!place) return location.reload();
-    const { conversationId, panel, messageId } = place;
+    const { conversationId, messageId } = place;
     if (conversationId && conversationId !== this.room.id) return this.#open(place, {});
     if (!conversationId) {
       this.room.close();
@@ -173,28 +178,30 @@ export class App {
       this.timeline.reset();
       this.timeline.drawNow();
     } else if (messageId && how !== "load") this.messageVerbs.goTo(messageId);
-    this.#panes(conversationId, panel);
+    this.#panes(place);
     return undefined;
   }
 
-  async #open({ conversationId, panel, messageId }, { page }) {
+  async #open(place, { page }) {
+    const { conversationId, messageId } = place;
     this.panel.hide();
+    this.beside.hide();
     this.timeline.reset();
     const opened = this.room.open(conversationId, { page, at: messageId });
     // What is typed while messages are loading belongs to this conversation already.
-    if (this.room.conversation) this.composer.open(conversationId, `Message ${this.#roomName()}`);
+    if (this.room.conversation) this.#openComposer();
     else this.composer.close();
-    this.#panes(conversationId, panel);
+    this.#panes(place);
     if (!page) this.timeline.drawNow();
     await opened;
     if (this.room.id !== conversationId) return;
-    this.#panes(conversationId, panel);
+    this.#panes(this.navigation.place() ?? place);
     if (this.room.window) this.#settle(messageId);
   }
 
   #settle(messageId) {
     const { room, timeline, composer } = this;
-    composer.open(room.id, `Message ${this.#roomName()}`);
+    this.#openComposer();
     timeline.drawNow();
     if (messageId) timeline.show(messageId);
     else if (room.newAfterSeq !== null) timeline.showLine();
@@ -203,10 +210,17 @@ export class App {
     this.#offerLine();
   }
 
-  #panes(conversationId, panel) {
-    document.body.dataset.view = !conversationId ? "list" : panel ? "panel" : "room";
+  #openComposer() {
+    const { id, conversation } = this.room;
+    this.composer.open(id, `Message ${this.#roomName()}`, { directed: isUserConversation(conversation) });
+  }
+
+  #panes({ conversationId, panel, beside }) {
+    document.body.dataset.view = !conversationId ? "list" : panel || beside ? "panel" : "room";
     if (conversationId && panel && this.room.conversation) this.panel.show(conversationId);
     else this.panel.hide();
+    if (conversationId && beside) this.beside.show(beside);
+    else this.beside.hide();
     this.sidebar.draw();
     this.header.draw();
     this.badge.draw();
@@ -263,7 +277,7 @@ export class App {
   }
 
   #escape() {
-    if (this.panel.open) return this.navigation.go(this.navigation.to(this.room.id));
+    if (this.panel.open || this.beside.open) return this.navigation.go(this.navigation.to(this.room.id));
     if (!this.room.window) return undefined;
     this.room.clearLine();
     this.timeline.toEnd();

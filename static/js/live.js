@@ -11,6 +11,7 @@ export class Live extends EventTarget {
   #workspace;
   #directory;
   #room;
+  #beside;
   #timeline;
   #outbox;
   #panel;
@@ -24,7 +25,7 @@ export class Live extends EventTarget {
   #gone = new Set();
 
   /** Says `behind` when `this.behind` changes: something was missed and is not read again yet. */
-  constructor({ bus, api, workspace, directory, room, timeline, outbox, panel }) {
+  constructor({ bus, api, workspace, directory, room, beside, timeline, outbox, panel }) {
     super();
     this.behind = false;
     this.#bus = bus;
@@ -32,6 +33,7 @@ export class Live extends EventTarget {
     this.#workspace = workspace;
     this.#directory = directory;
     this.#room = room;
+    this.#beside = beside;
     this.#timeline = timeline;
     this.#outbox = outbox;
     this.#panel = panel;
@@ -55,7 +57,7 @@ export class Live extends EventTarget {
     this.#catching = true;
     this.#setBehind(true);
     const { conversations: list } = this.#owed;
-    const done = await Promise.allSettled([this.#room.catchUp(this.#looksAt()), list ? this.#list() : null]);
+    const done = await Promise.allSettled([this.#room.catchUp(this.#looksAt()), this.#beside.catchUp(null), list ? this.#list() : null]);
     this.#catching = false;
     if (done.every(({ status }) => status === "fulfilled")) {
       this.#owed = { conversations: false };
@@ -80,8 +82,12 @@ export class Live extends EventTarget {
 
   async #list() {
     const answer = await this.#api.get(`/workspaces/${this.#workspace.id}/bootstrap`);
-    this.#workspace.replaceConversations(answer.conversations, this.#room.id);
+    this.#workspace.replaceConversations(answer.conversations, this.#room.id, this.#beside.id);
     if (this.#panel.open) this.#panel.load();
+  }
+
+  get #rooms() {
+    return [this.#room, this.#beside];
   }
 
   #take({ type, ...frame }) {
@@ -97,9 +103,9 @@ export class Live extends EventTarget {
       case "message.updated":
         return this.#message(frame);
       case "message.deleted":
-        return this.#room.remove(frame.id);
+        return this.#rooms.forEach((room) => room.remove(frame.id));
       case "reaction.updated":
-        return this.#room.patch(frame.message_id, { reactions: frame.reactions });
+        return this.#rooms.forEach((room) => room.patch(frame.message_id, { reactions: frame.reactions }));
       case "conversation.updated":
         return this.#conversation(frame);
       case "member.updated":
@@ -114,7 +120,8 @@ export class Live extends EventTarget {
   }
 
   async #message(frame) {
-    if (frame.conversation_id !== this.#room.id) {
+    const room = this.#rooms.find(({ id }) => id === frame.conversation_id);
+    if (!room) {
       this.#outbox.settle(frame.client_message_id);
       return;
     }
@@ -123,11 +130,11 @@ export class Live extends EventTarget {
       try {
         message = await this.#api.get(`/messages/${frame.id}`);
       } catch (error) {
-        if (error.status === 404) this.#room.remove(frame.id);
+        if (error.status === 404) room.remove(frame.id);
         return;
       }
     }
-    this.#room.put(message);
+    room.put(message);
     if (message.author_id === this.#directory.me.id) this.#outbox.settle(message.client_message_id);
   }
 
@@ -168,8 +175,8 @@ export class Live extends EventTarget {
 
   /** Access is gone: that conversation closes, nothing else does. */
   #lost(id) {
+    for (const room of this.#rooms) if (room.id && (room.id === id || room.conversation?.parent_id === id)) room.lose();
     this.#workspace.forget(id);
-    if (this.#room.id === id) this.#room.lose();
   }
 
   #read({ conversation_id, last_read_seq, last_activity_read_seq }) {

@@ -3,12 +3,14 @@
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
+const ID = new RegExp(`^${UUID}$`);
+
 export class Navigation {
   #slug;
   #arrive;
   #pattern;
 
-  /** `arrive(place, how)` shows `{ conversationId, panel, messageId }`; `how` is "load", "link" or "history". */
+  /** `arrive(place, how)` shows `{ conversationId, panel, beside, messageId }`; `how` is "load", "link" or "history". */
   constructor(slug, arrive) {
     this.#slug = slug;
     this.#arrive = arrive;
@@ -21,16 +23,20 @@ export class Navigation {
     return `/w/${this.#slug}/`;
   }
 
-  to(conversationId, { panel = false } = {}) {
-    return `/w/${this.#slug}/c/${conversationId}/${panel ? "about/" : ""}`;
+  /** `panel`: with its details, `beside`: with the conversation of that id; at most one of them. */
+  to(conversationId, { panel = false, beside = null } = {}) {
+    return `/w/${this.#slug}/c/${conversationId}/${panel ? "about/" : ""}${beside ? `?beside=${beside}` : ""}`;
   }
 
   /** What an address of this workspace shows, or null. */
   place(url = location) {
     const match = this.#pattern.exec(url.pathname);
     if (!match) return null;
-    const messageId = /^#m-(.+)$/.exec(url.hash)?.[1] ?? new URLSearchParams(url.search).get("at");
-    return { conversationId: match[1] ?? null, panel: Boolean(match[2]), messageId };
+    const query = new URLSearchParams(url.search);
+    const messageId = /^#m-(.+)$/.exec(url.hash)?.[1] ?? query.get("at");
+    const panel = Boolean(match[2]);
+    const beside = !panel && match[1] && ID.test(query.get("beside")) ? query.get("beside") : null;
+    return { conversationId: match[1] ?? null, panel, beside, messageId };
   }
 
   go(path, { replace = false } = {}) {

@@ -18,15 +18,19 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator
 from tests.server import Server
 
 PEOPLE = ("ann", "ben", "cat", "dan")
+AGENTS = ("ops", "scribe")
 WITHIN_MS = 10_000
 expect.set_options(timeout=WITHIN_MS)
 
 MAKE_PEOPLE = """
 from django.contrib.auth import get_user_model
 from conversations.actions.tokens import create_token
+from conversations.actions.users import ensure_user
 for name in {names!r}:
     user = get_user_model().objects.create_user(name, password="pass of " + name)
     print(name, create_token(user=user, label="tests"))
+for name in {agents!r}:
+    print(name, create_token(user=ensure_user(username=name, service=True), label="tests"))
 """
 
 
@@ -35,8 +39,8 @@ class Cast:
 
     def __init__(self, server: Server, browser: Browser) -> None:
         self.server, self.browser = server, browser
-        printed = server.manage("shell", "-v", "0", "-c", MAKE_PEOPLE.format(names=PEOPLE))
-        pairs = [line.split() for line in printed.splitlines() if line.split(" ")[0] in PEOPLE]
+        printed = server.manage("shell", "-v", "0", "-c", MAKE_PEOPLE.format(names=PEOPLE, agents=AGENTS))
+        pairs = [line.split() for line in printed.splitlines() if line.split(" ")[0] in (*PEOPLE, *AGENTS)]
         self.token: dict[str, str] = dict(pairs)
         self._signed_in: dict[str, Any] = {}
 
@@ -95,6 +99,18 @@ class Stage:
 
     def dm(self, *members: str) -> str:
         body = {"workspace_id": self.workspace, "type": "dm", "member_ids": [self.member[m] for m in members[1:]]}
+        return str(self.api(members[0], "POST", "/conversations", body)["id"])
+
+    def agent(self, name: str) -> str:
+        """A service account becomes a member, as operator/<name>; its member id."""
+        body = {"username": name, "display_name": name.capitalize()}
+        self.member[name] = self.api("ann", "POST", f"/workspaces/{self.workspace}/members", body)["id"]
+        return self.member[name]
+
+    def conversation(self, name: str, *members: str) -> str:
+        """A user conversation of the first member named; its id."""
+        ids = [self.member[m] for m in members[1:]]
+        body = {"workspace_id": self.workspace, "type": "conversation", "name": name, "member_ids": ids}
         return str(self.api(members[0], "POST", "/conversations", body)["id"])
 
     def say(self, name: str, conversation: str, text: str, **more: Any) -> Any:

@@ -3,6 +3,7 @@
 import { keepDraft, readDraft } from "../store/kept.js";
 import { plainText } from "../view/blocks.js";
 import { h, icon, iconButton } from "../view/dom.js";
+import { Addressee } from "./addressee.js";
 import { Completion } from "./completion.js";
 import { composing, sends } from "./keys.js";
 
@@ -14,6 +15,7 @@ export class Composer {
   #context;
   #failure;
   #completion;
+  #addressee = null;
   #verbs;
   #conversationId = null;
   #replyTo = null;
@@ -28,6 +30,8 @@ export class Composer {
     this.#failure = form.querySelector(".failure");
     this.#verbs = verbs;
     this.#completion = new Completion(this.#field, form.querySelector(".completion"), find);
+    const to = form.querySelector(".to");
+    if (to) this.#addressee = new Addressee(to, (id) => verbs.agents(id), (error) => this.#say(error.message));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
@@ -36,11 +40,15 @@ export class Composer {
     this.#field.addEventListener("input", () => this.#changed());
   }
 
-  /** Opens for a conversation with its draft, or with what was typed before this module was there. */
-  open(conversationId, placeholder) {
+  /**
+   * Opens for a conversation with its draft, or with what was typed before this module was there. `directed`: messages
+   * in it can be directed at agents.
+   */
+  open(conversationId, placeholder, { directed = false } = {}) {
     this.#field.placeholder = placeholder;
     this.#field.setAttribute("aria-label", placeholder);
     if (conversationId === this.#conversationId) return;
+    this.#addressee?.open(directed ? conversationId : null);
     const typed = this.#conversationId === null ? this.#field.value : "";
     this.#conversationId = conversationId;
     this.#editing = null;
@@ -81,7 +89,7 @@ export class Composer {
     if (!text || this.#saving) return;
     this.#say("");
     if (this.#editing) return this.#saveEdit(text);
-    if (!this.#verbs.send(text, this.#replyTo)) return this.#say("Too many messages wait already. Send or discard them first.");
+    if (!this.#verbs.send(text, this.#replyTo, this.#addressee?.target ?? null)) return this.#say("Too many messages wait already. Send or discard them first.");
     this.#replyTo = null;
     this.#write("");
     this.#keep();

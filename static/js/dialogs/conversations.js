@@ -34,6 +34,20 @@ export class ConversationDialogs {
     });
   }
 
+  /** A conversation with agents, owned by whoever starts it. */
+  converse() {
+    const picker = new PeoplePicker(this.directory, { without: [this.directory.me.id], label: "With (agents and people)" });
+    return formDialog({
+      title: "Start a conversation",
+      submit: "Start",
+      body: [picker.element, textField("name", "What about (optional)", { maxlength: MAX_NAME })],
+      run: async ({ name }) => {
+        const body = { workspace_id: this.workspace.id, type: "conversation", name: name.trim(), member_ids: picker.ids };
+        this.open(await this.api.post("/conversations", body));
+      },
+    });
+  }
+
   writeTo() {
     const picker = new PeoplePicker(this.directory, { without: [this.directory.me.id], label: "To" });
     return formDialog({

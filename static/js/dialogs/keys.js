@@ -36,6 +36,7 @@ const GROUPS = [
       [["↓"], "Message below"],
       [["R"], "Reply"],
       [["E"], "Edit your own"],
+      [["W"], "What an agent works on for it"],
       [["U"], "Mark unread from here"],
       [["Delete"], "Delete"],
     ],

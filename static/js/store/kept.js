@@ -2,6 +2,7 @@
 
 const DRAFT = "loopd.draft.";
 const OUTBOX = "loopd.outbox.";
+const TARGET = "loopd.to.";
 
 export function readDraft(conversationId) {
   return attempt(() => JSON.parse(localStorage.getItem(DRAFT + conversationId))) ?? { text: "", replyTo: null };
@@ -13,6 +14,16 @@ export function keepDraft(conversationId, { text, replyTo }) {
     if (text || replyTo) localStorage.setItem(DRAFT + conversationId, JSON.stringify({ text, replyTo }));
     else localStorage.removeItem(DRAFT + conversationId);
   });
+}
+
+/** Whom the last message in a conversation was directed at: { kind, key, name }, or null for everybody. */
+export function readTarget(conversationId) {
+  const kept = attempt(() => JSON.parse(localStorage.getItem(TARGET + conversationId)));
+  return typeof kept?.kind === "string" && typeof kept.key === "string" ? kept : null;
+}
+
+export function keepTarget(conversationId, target) {
+  attempt(() => (target ? localStorage.setItem(TARGET + conversationId, JSON.stringify(target)) : localStorage.removeItem(TARGET + conversationId)));
 }
 
 /** For this page alone: two pages must not both send what one of them queued. */

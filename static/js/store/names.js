@@ -27,6 +27,20 @@ export function conversationIcon(conversation) {
   return { dm: "person", thread: "thread", task: "check", conversation: "spark" }[conversation.type] ?? "hash";
 }
 
+/** A conversation of people and agents, in which a message can be directed at one of them. */
+export function isUserConversation(conversation) {
+  return conversation?.type === "conversation" && !conversation.parent_id;
+}
+
+/** Where an agent works inside, for a user conversation. */
+export function isProcessConversation(conversation) {
+  return conversation?.type === "conversation" && Boolean(conversation.parent_id);
+}
+
+export function actorText({ kind, key }) {
+  return `${kind}/${key}`;
+}
+
 /** With its sign, as people say it: "#general". */
 export function spokenName(conversation, directory) {
   const name = conversationName(conversation, directory);

@@ -37,11 +37,11 @@ export class Workspace extends EventTarget {
     this.#tell("conversations");
   }
 
-  /** A fresh bootstrap replaces the joined ones; `keep` stays although it is not among them (it is open). */
-  replaceConversations(conversations, keep) {
-    const kept = keep ? this.#conversations.get(keep) : null;
+  /** A fresh bootstrap replaces the joined ones; those of `open` stay although they are not among them. */
+  replaceConversations(conversations, ...open) {
+    const kept = open.map((id) => this.#conversations.get(id)).filter(Boolean);
     this.#conversations = new Map(conversations.map((conversation) => [conversation.id, conversation]));
-    if (kept && !this.#conversations.has(keep)) this.#conversations.set(keep, kept);
+    for (const conversation of kept) if (!this.#conversations.has(conversation.id)) this.#conversations.set(conversation.id, conversation);
     this.#tell("conversations");
   }
 

@@ -1,7 +1,7 @@
 // What people do with conversations.
 
 import { confirmDialog } from "../dialogs/dialog.js";
-import { spokenName } from "../store/names.js";
+import { isProcessConversation, isUserConversation, spokenName } from "../store/names.js";
 
 const MOST_PRESENT = 200;
 
@@ -9,9 +9,14 @@ const MOST_PRESENT = 200;
 export function mayIn(conversation, workspace) {
   const { me } = workspace;
   const parent = conversation.parent_id ? workspace.conversation(conversation.parent_id) : null;
+  const owns = parent?.created_by === me.id || me.actor.kind !== "user";
   return {
     manage: me.role === "admin" || conversation.created_by === me.id,
-    post: conversation.type === "task" || conversation.joined || Boolean(conversation.type === "thread" && parent?.joined),
+    post:
+      conversation.type === "task" ||
+      conversation.joined ||
+      Boolean(conversation.type === "thread" && parent?.joined) ||
+      (isProcessConversation(conversation) && owns),
   };
 }
 
@@ -54,7 +59,7 @@ export class ConversationVerbs {
     );
     if (!joined) return;
     workspace.put(joined);
-    composer.open(conversation.id, `Message ${spokenName(joined, directory)}`);
+    composer.open(conversation.id, `Message ${spokenName(joined, directory)}`, { directed: isUserConversation(joined) });
     composer.focus();
   }
 

@@ -3,6 +3,7 @@
 import { confirmDialog } from "../dialogs/dialog.js";
 import { editable } from "../view/blocks.js";
 import { speaker } from "../view/message.js";
+import { agentsFor } from "./addressing.js";
 
 export class MessageVerbs {
   #app;
@@ -28,10 +29,10 @@ export class MessageVerbs {
   }
 
   /** Shows it at once and sends it; false where too many wait. */
-  send(text, replyTo) {
+  send(text, replyTo, target = null) {
     const { outbox, room, reading, timeline } = this.#app;
     const clientId = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
-    const added = outbox.add({ clientId, conversationId: room.id, text, replyTo, createdAt: new Date().toISOString() });
+    const added = outbox.add({ clientId, conversationId: room.id, text, replyTo, target, createdAt: new Date().toISOString() });
     if (!added) return false;
     room.clearLine();
     reading.release();
@@ -45,7 +46,19 @@ export class MessageVerbs {
       text: entry.text,
       client_message_id: entry.clientId,
       ...(entry.replyTo ? { reply_to_id: entry.replyTo } : {}),
+      ...(entry.target ? { target: entry.target } : {}),
     });
+  }
+
+  /** A search for those whom a message in this conversation can be directed at. */
+  agents(conversationId) {
+    return agentsFor(this.#app.api, conversationId);
+  }
+
+  /** Shows where the message is worked on, beside its conversation. */
+  work(message) {
+    const { navigation, room } = this.#app;
+    navigation.go(navigation.to(room.id, { beside: message.process_conversation_id }));
   }
 
   /** One block, read anew: also where all of it is not on the screen. Given twice, an id may have commas in it. */

@@ -82,6 +82,7 @@ export class MessageActions {
       quick,
       may.post && iconButton("smile", "Add a reaction", (event) => this.#pick(event.currentTarget, message), { "aria-haspopup": "dialog" }),
       may.post && iconButton("reply", "Reply", () => verbs.reply(message)),
+      message.process_conversation_id && iconButton("spark", "Work on this", () => verbs.work(message)),
       may.edit && editable(message.content) && iconButton("pencil", "Edit", () => verbs.edit(message)),
       iconButton("more", "More", (event) => this.#more(event.currentTarget, message, may), { "aria-haspopup": "menu" }),
     );
@@ -145,6 +146,7 @@ export class MessageActions {
     const may = this.#verbs.may(message);
     if (event.key === "e" && may.edit && editable(message.content)) this.#verbs.edit(message);
     else if (event.key === "r" && may.post) this.#verbs.reply(message);
+    else if (event.key === "w" && message.process_conversation_id) this.#verbs.work(message);
     else if (event.key === "u" && may.mark) this.#verbs.markUnread(message);
     else if (event.key === "Delete" && may.delete) this.#verbs.remove(message);
     else return;

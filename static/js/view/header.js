@@ -1,6 +1,6 @@
 // The head of the open conversation, and what stands in the composer's place where one cannot write.
 
-import { conversationIcon, conversationName, dmOthers, spokenName } from "../store/names.js";
+import { conversationIcon, conversationName, dmOthers, isProcessConversation, spokenName } from "../store/names.js";
 import { avatar } from "./avatar.js";
 import { fill, h, icon, iconButton } from "./dom.js";
 import { menu } from "./popover.js";
@@ -131,6 +131,8 @@ export class Header {
         h("span", {}, icon("archive"), `${name} is archived. It can be read, not written in.`),
         may && h("button", { type: "button", class: "button", on: { click: () => verbs.restore(conversation) } }, "Restore"),
       );
+    } else if (isProcessConversation(conversation)) {
+      fill(this.#gate, h("span", {}, "Only agents and whoever started the conversation write here."));
     } else {
       fill(
         this.#gate,

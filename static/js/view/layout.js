@@ -1,6 +1,7 @@
 // The order of things in a timeline, as plain data: day separators, the "new messages" line, messages, and what is
 // still on its way. Consecutive messages of one author stand together.
 
+import { actorText } from "../store/names.js";
 import { dayKey } from "./dates.js";
 
 export const GROUP_MS = 5 * 60_000;
@@ -30,7 +31,7 @@ export function rows(messages, { pending = [], newAfterSeq = null, myId = null, 
     before = message;
   }
   for (const entry of pending) {
-    const message = { author_id: myId, created_at: entry.createdAt, message_type: "default", reply_to_id: entry.replyTo };
+    const message = { author_id: myId, created_at: entry.createdAt, message_type: "default", reply_to_id: entry.replyTo, target: entry.target };
     const key = dayKey(entry.createdAt, timeZone);
     if (key !== day) {
       out.push({ key: `day:${key}`, kind: "day", time: entry.createdAt });
@@ -47,13 +48,14 @@ function continues(before, message) {
   return (
     before !== null &&
     before.author_id === message.author_id &&
-    speaker(before) === speaker(message) &&
+    name(before.actor) === name(message.actor) &&
+    name(before.target) === name(message.target) &&
     before.message_type === message.message_type &&
     !message.reply_to_id &&
     new Date(message.created_at) - new Date(before.created_at) < GROUP_MS
   );
 }
 
-function speaker(message) {
-  return message.actor ? `${message.actor.kind}/${message.actor.key}` : "";
+function name(actor) {
+  return actor ? actorText(actor) : "";
 }

@@ -1,5 +1,6 @@
 // One message as an article: who, when, what it answers, its blocks, its reactions.
 
+import { actorText } from "../store/names.js";
 import { avatar } from "./avatar.js";
 import { contentNodes, plainText } from "./blocks.js";
 import { clock, dayLabel, moment } from "./dates.js";
@@ -70,7 +71,7 @@ export function pendingNode({ entry, grouped }, context, act) {
     h(
       "div",
       { class: "body" },
-      !grouped && h("header", {}, h("span", { class: "author" }, me.display_name), timeNode(entry.createdAt)),
+      !grouped && h("header", {}, h("span", { class: "author" }, me.display_name), addressee(entry.target), timeNode(entry.createdAt)),
       entry.replyTo && quote(entry.replyTo, context),
       h("div", { class: "content" }, h("div", { class: "text", dir: "auto" }, entry.text)),
       failed
@@ -104,8 +105,13 @@ function head(message, author, time) {
     {},
     h("span", { class: "author", dir: "auto" }, author.display_name),
     agent && h("span", { class: "tag" }, "agent"),
+    addressee(message.target),
     time,
   );
+}
+
+function addressee(target) {
+  return target && h("span", { class: "addressee" }, "to ", h("b", { dir: "auto" }, actorText(target)));
 }
 
 function timeNode(time) {

@@ -74,8 +74,9 @@ export class Sidebar {
     const buttons = [];
     if (type === "channel") buttons.push(iconButton("compass", "Browse channels", browse));
     if (type === "channel") buttons.push(iconButton("plus", "Create a channel", () => create("channel")));
+    if (type === "conversation") buttons.push(iconButton("plus", "Start a conversation", () => create("conversation")));
     if (type === "dm") buttons.push(iconButton("plus", "New direct message", () => create("dm")));
-    const hint = { channel: "Browse the channels, or create one.", dm: "Write to somebody directly." }[type] ?? "";
+    const hint = { channel: "Browse the channels, or create one.", conversation: "Talk with agents, and with others.", dm: "Write to somebody directly." }[type] ?? "";
     const empty = h("p", { class: "hint" }, hint);
     const id = `section-${type}`;
     const block = h(
