@@ -29,7 +29,7 @@ from .changing import lock_message, require_settled
 from .composing import compose
 from .counted import counted
 from .mentioning import mentioned
-from .messages import join_thread
+from .speaking import join_thread
 
 
 def edit_message(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,26 +12,19 @@ from ..agentue.text import plain_text
 from ..agentue.values import JsonObject
 from ..backpressure import require_capacity
 from ..errors import Forbidden, InvalidRequest, NotFound
-from ..events import ConversationUpdated, Fact
 from ..locking import lock_scope
-from ..models import Member, Membership, Message, Scope
-from ..models.membership import MembershipStatus
+from ..models import Member, Message, Scope
 from ..models.message import MessageStatus, MessageType
-from ..models.scope import ScopeType
 from ..pacing import send_pace
 from ..publish import publish_on_commit
 from ..queries.mentions import mentions_of
 from ..transactions import in_transaction
-from .append import NO_TARGET, Actor, Utterance, append_message
-from .attention import attend_message, audience, begin_audience
+from .append import NO_TARGET, Actor, Utterance
 from .composing import compose, settled_status
 from .counted import stored_fact
-from .cursors import advance_cursors
-from .directing import direct
 from .identity import creation_fingerprint, earlier_send, output_key
-from .memberships import join_thread_members
 from .mentioning import mentionable, mentioned
-from .summary import summary_facts
+from .speaking import speak
 
 FOR_ANYBODY = (MessageType.DEFAULT, MessageType.STICKER)
 
@@ -131,64 +124,22 @@ def _send(seen: ScopeAccess, request: _Request) -> Sent:
     _require_principal(scope, request.principal_id)
     _require_reply(scope, request.reply_to_id)
     people = mentioned(scope, plain_text(request.model), request.listed)
-    author = access.member
-    on_behalf = request.principal_id not in (None, author.id)
-    facts: list[Fact] = []
-    if scope.type == ScopeType.THREAD:
-        facts += join_thread(scope, [author, *people], scope.latest_seq + 1)
-    mentions = tuple(sorted(member.id for member in people))
-    given = None
-    if scope.type == ScopeType.TASK:
-        given = audience(scope, {author.id, request.principal_id or author.id}, [member.id for member in people])
-        facts += begin_audience(scope, given)
-    message = append_message(
-        scope,
-        Utterance(
-            author=author,
-            actor=request.actor,
-            content=request.model,
-            principal_id=request.principal_id,
-            mentions=mentions,
-            target=request.target,
-            reply_to_id=request.reply_to_id,
-            message_type=request.message_type,
-            status=request.status,
-            client_message_id=request.client_message_id,
-            output_key=stored_key,
-            fingerprint=request.fingerprint,
-        ),
+    said = Utterance(
+        author=access.member,
+        actor=request.actor,
+        content=request.model,
+        principal_id=request.principal_id,
+        target=request.target,
+        reply_to_id=request.reply_to_id,
+        message_type=request.message_type,
+        status=request.status,
+        client_message_id=request.client_message_id,
+        output_key=stored_key,
+        fingerprint=request.fingerprint,
     )
-    stored = stored_fact(scope, message, mentions)
-    if given is not None and (attended := attend_message(scope, message, given, mentions)):
-        facts += [replace(stored, recipients=given.ids), *attended]
-    else:
-        facts.append(stored)
-    facts += direct(scope, message)
-    if not on_behalf:
-        facts += _author_has_read(scope, access, message)
-    facts += summary_facts(scope)
+    message, facts = speak(access, said, people)
     publish_on_commit(facts)
     return Sent(message, created=True)
-
-
-def _author_has_read(scope: Scope, access: ScopeAccess, message: Message) -> list[Fact]:
-    """Speaking counts as reading up to one's own message; a task is read as a whole."""
-    membership = access.membership
-    if scope.type == ScopeType.THREAD and not access.joined:
-        membership = Membership.objects.filter(scope=scope, member=access.member).first()
-    if membership is None or membership.status != MembershipStatus.ACTIVE:
-        return []
-    whole = scope.latest_activity_seq if scope.type == ScopeType.TASK else 0
-    return advance_cursors(scope, membership, to_seq=message.seq, to_activity_seq=whole, named_seq=message.seq)
-
-
-def join_thread(thread: Scope, people: Iterable[Member], from_seq: int) -> list[Fact]:
-    """Whoever writes in a thread or is mentioned there belongs to it, from the message of `from_seq` on."""
-    begun = join_thread_members(thread, people, from_seq)
-    if not begun:
-        return []
-    joined = tuple(fact.member_id for fact in begun)
-    return [*begun, ConversationUpdated(thread.workspace_id, thread.id, members_changed=joined)]
 
 
 def _allowed_type(member: Member, message_type: str | None) -> str:

@@ -86,7 +86,7 @@ def test_a_refused_message_leaves_neither(world: World, monkeypatch: pytest.Monk
     def fail(*arguments: Any, **more: Any) -> None:
         raise Broken
 
-    monkeypatch.setattr("conversations.actions.messages.summary_facts", fail)
+    monkeypatch.setattr("conversations.actions.speaking.summary_facts", fail)
     with pytest.raises(Broken):
         do.post(world, "ann", "c", target=agent(world, "bot"))
     assert inner(world) == []
