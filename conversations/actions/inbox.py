@@ -26,19 +26,36 @@ def enter_inbox(scope: Scope, member_id: UUID) -> None:
 
 
 def enter_inboxes(task: Scope, reasons: Sequence[tuple[UUID, str]]) -> None:
-    """A task wants the attention of these members, the latest on top: three statements for any number of them."""
+    """A task wants the attention of these members, the latest on top: two statements and one for each reason.
+
+    New rows are stored in batches of the database's size.
+    """
     if not reasons:
         return
-    now = timezone.now()
-    known = {row.member_id: row for row in InboxRow.objects.filter(scope=task, member_id__in=dict(reasons))}
+    now, latest = timezone.now(), new_id()
+    there = InboxRow.objects.filter(scope=task, member_id__in=dict(reasons))
+    known = dict(there.values_list("member_id", "id"))
+    again: dict[str, list[UUID]] = {}
     fresh = []
     for member_id, reason in reasons:
-        row = known.get(member_id)
-        if row is None:
-            row = InboxRow(workspace_id=task.workspace_id, scope=task, member_id=member_id)
-            fresh.append(row)
-        row.kind, row.reason, row.sort_id, row.active, row.updated_at = TASK, reason, new_id(), True, now
-    InboxRow.objects.bulk_update(list(known.values()), ["kind", "reason", "sort_id", "active", "updated_at"])
+        if member_id in known:
+            again.setdefault(reason, []).append(known[member_id])
+        else:
+            fresh.append(
+                InboxRow(
+                    workspace_id=task.workspace_id,
+                    scope=task,
+                    member_id=member_id,
+                    kind=TASK,
+                    reason=reason,
+                    sort_id=latest,
+                    updated_at=now,
+                )
+            )
+    for reason, ids in again.items():
+        InboxRow.objects.filter(id__in=ids).update(
+            kind=TASK, reason=reason, sort_id=latest, active=True, updated_at=now
+        )
     InboxRow.objects.bulk_create(fresh)
 
 
