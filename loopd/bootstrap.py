@@ -36,7 +36,7 @@ def build() -> None:
 
 def build_application() -> Application:
     """The ASGI application with its workers, in the order of their start; they stop in reverse."""
-    from conversations.actions.sweeping import stream_sweeper
+    from conversations.actions.sweeping import card_sweeper, stream_sweeper
     from conversations.delivery.announcing import announcer
     from conversations.delivery.hub import StreamHub
     from conversations.delivery.routing import CONVERSATION_STREAM
@@ -88,6 +88,7 @@ def build_application() -> Application:
         publisher,
         access_sweep(hub),
         stream_sweeper(owner),
+        card_sweeper(owner),
         streams,
     ):
         serving.workers.add(worker)

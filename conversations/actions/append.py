@@ -7,6 +7,7 @@ writers. What may be appended, and by whom, is decided by the callers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
@@ -39,6 +40,9 @@ class Utterance:
     status: str = MessageStatus.COMPLETED
     client_message_id: str | None = None
     output_key: str | None = None
+    effect_key: str | None = None
+    human_due_at: datetime | None = None
+    """Until when a question waits for its answer."""
     fingerprint: str = field(default="")
 
 
@@ -62,6 +66,8 @@ def append_message(scope: Scope, said: Utterance) -> Message:
         dispatch_pending=said.status == MessageStatus.STREAMING,
         client_message_id=said.client_message_id,
         output_key=said.output_key,
+        effect_key=said.effect_key,
+        human_due_at=said.human_due_at,
         creation_fingerprint=said.fingerprint,
         created_at=now,
         updated_at=now,

@@ -44,7 +44,7 @@ def _require_may_be(user: Any, kind: str, key: str) -> None:
     own = list(
         Member.objects.filter(user=user, status=MemberStatus.ACTIVE).values_list("actor_kind", "actor_key", "role")
     )
-    if any(kind == k and (key == mine or key.startswith(f"{mine}/")) for k, mine, _ in own):
+    if any(kind == k and (key == mine or (key.startswith(f"{mine}/") and key != f"{mine}/")) for k, mine, _ in own):
         return
     if any(k == "user" and role == Role.ADMIN for k, _, role in own):
         return

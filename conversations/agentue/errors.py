@@ -151,6 +151,12 @@ class ClientReference(AgentUEError):
 
 
 class ControlledMeta(AgentUEError):
-    """`meta.output` is written by the server alone."""
+    """`meta.output` and `meta.human` are written by the server alone."""
 
     code = "controlled_meta"
+
+
+class ControlledBlock(AgentUEError):
+    """Human cards and the replies to them are made by the server alone."""
+
+    code = "controlled_block"

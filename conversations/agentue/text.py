@@ -12,7 +12,7 @@ TEXT_TYPES = ("text", "markdown")
 """Blocks whose string `content` is prose written by the author."""
 PREVIEW_CHARS = 160
 _PREVIEW_SOURCE_CHARS = 4 * PREVIEW_CHARS
-_TITLE_FIELDS = ("title", "prompt", "name", "content")
+_TITLE_FIELDS = ("title", "prompt", "name", "content", "label", "value")
 
 
 def text_model(text: str) -> JsonObject:

@@ -196,7 +196,6 @@ def _one(message: Message) -> dict[str, Any]:
 urlpatterns = [
     path("conversations/<uuid:scope_id>/messages", Messages.as_view()),
     path("conversations/<uuid:scope_id>/rewind", RewindConversation.as_view()),
-    path("conversations/<uuid:scope_id>/replies", Replies.as_view()),
     path("messages/<uuid:message_id>", OneMessage.as_view()),
     path("messages/<uuid:message_id>/meta", Meta.as_view()),
 ]

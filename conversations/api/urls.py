@@ -20,6 +20,7 @@ _MODULES = (
     "inbox",
     "registry",
     "consuming",
+    "cards",
 )
 
 urlpatterns = [route for name in _MODULES for route in import_module(f".{name}", __package__).urlpatterns]

@@ -55,6 +55,7 @@ def test_nobody_is_online_as_somebody_else(world: World) -> None:
     assert put(world, "rob", key).status == 403
     assert put(world, "rob", f"{key}/planner").status == 403
     assert put(world, "bot", f"{key}er").status == 403
+    assert put(world, "bot", f"{key}/").status == 403
     assert put(world, "bot", key, kind="harnesses").status == 403
     assert put(world, "ben", key).status == 403
     assert put(world, None, key).status == 401

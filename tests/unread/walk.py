@@ -7,7 +7,9 @@ from typing import Any
 
 from conversations.actions import (
     activities,
+    answering,
     archiving,
+    asking,
     consuming,
     editing,
     joining,
@@ -115,6 +117,19 @@ def _poll(w: World) -> Any:
     polled = consuming.poll(user=w.user["bot"], scope_id=w.scope["c"].id, actor=("operator", "bot"))
     assert polled.position == said.id
     return said.id
+
+
+def _ask(w: World, scope: str, **more: Any) -> Any:
+    """The id of the bot's question, which nobody else has asked before."""
+    question = asking.Question(kind="confirm", title="Go?", prompt="", timeout_s=600, **more)
+    said = {"user": w.user["bot"], "scope_id": w.scope[scope].id, "actor": None, "effect_key": "go"}
+    return asking.ask(**said, question=question).message.id
+
+
+def _answer(w: World, who: str, scope: str, question_id: Any) -> None:
+    answering.answer(
+        user=w.user[who], scope_id=w.scope[scope].id, question_id=question_id, outcome="success", value="accepted"
+    )
 
 
 def _task(w: World, **change: Any) -> None:
@@ -232,6 +247,16 @@ WALK: dict[str, Step] = {
     "create a task": Step(tasks.create_task, lambda w, p: _task(w)),
     "change a task": Step(tasks.change_task, lambda w, p: _task(w, title="Paint the gate", status="done")),
     "send to an agent": Step(send, lambda w, p: do.post(w, "ann", "c", target=("operator", "bot"))),
+    "ask": Step(asking.ask, lambda w, p: _ask(w, "x")),
+    "ask one person": Step(asking.ask, lambda w, p: _ask(w, "c", target=("user", "ben"))),
+    "ask again": Step(asking.ask, lambda w, p: _ask(w, "c"), lambda w, p: _ask(w, "c")),
+    "answer": Step(answering.answer, lambda w, p: _answer(w, "ben", "x", _ask(w, "x"))),
+    "answer where one directs agents": Step(answering.answer, lambda w, p: _answer(w, "ann", "c", _ask(w, "c"))),
+    "answer again": Step(
+        answering.answer,
+        lambda w, p: _answer(w, "ben", "c", _ask(w, "c")),
+        lambda w, p: _answer(w, "ben", "c", _ask(w, "c")),
+    ),
     "poll": Step(consuming.poll, lambda w, p: _poll(w)),
     "commit": Step(
         consuming.commit,

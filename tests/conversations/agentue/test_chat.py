@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.agentue.chat import parse_chat_event, parse_chat_model
-from conversations.agentue.errors import AgentUEError, ClientReference, ControlledMeta
+from conversations.agentue.errors import AgentUEError, ClientReference, ControlledBlock, ControlledMeta
 
 from .golden import EMPTY, cases
 
@@ -61,7 +61,28 @@ def test_meta_output_in_a_model() -> None:
 
 
 def test_a_similar_name_is_free() -> None:
-    assert parse_chat_event({"op": "set", "seq": 1, "mask": "meta.outputs.x", "meta": {"outputs": {"x": 1}}})
+    for name in ("outputs", "humans"):
+        assert parse_chat_event({"op": "set", "seq": 1, "mask": f"meta.{name}.x", "meta": {name: {"x": 1}}})
+    assert parse_chat_model({**EMPTY, "blocks": [{"id": "a", "type": "human"}]})
+
+
+@pytest.mark.parametrize("kind", ["human_request", "human_reply"])
+def test_cards_are_the_servers(kind: str) -> None:
+    block = {"id": "a", "type": kind}
+    model = {**EMPTY, "blocks": [{"id": "z", "type": "text"}, block]}
+    with pytest.raises(ControlledBlock, match=r"content\.blocks\[1\]\.type"):
+        parse_chat_model(model)
+    for event in (
+        {"op": "start", "model": model},
+        {"op": "set", "block": block},
+        {"op": "set", "mask": "block.type", "block": block},
+        {"op": "append", "mask": "block.content", "block": {**block, "content": "x"}},
+        {"op": "append", "mask": "block.type", "block": {"id": "a", "type": kind[1:]}},
+    ):
+        with pytest.raises(ControlledBlock):
+            parse_chat_event({**event, "seq": 1})
+    with pytest.raises(ControlledMeta, match=r"content\.meta\.human"):
+        parse_chat_model({**EMPTY, "meta": {"human": {}}})
 
 
 @pytest.mark.parametrize("kind, member", [("invalid_models", "model"), ("rejected_events", "event")])
